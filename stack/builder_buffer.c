@@ -1,0 +1,84 @@
+#include "core.h"
+
+/* A builder whose message is a buffer of the stack's, which grows by moving to a larger one. */
+
+static struct vd__buffer *buffer_of(const struct vd_builder *builder)
+{
+    return (struct vd__buffer *)(void *)(builder->data - offsetof(struct vd__buffer, data));
+}
+
+static int grow(struct vd_builder *builder, size_t needed)
+{
+    struct vd_stack *stack = builder->owner;
+    if (needed > stack->config.limits.message_size) {
+        return VD_ERR_SPACE;
+    }
+    struct vd__buffer *old = buffer_of(builder);
+    /* Half as much again, so that a message that outgrows its buffer does so once or twice. */
+    size_t roomy = needed + needed / 2;
+    struct vd__buffer *larger = vd__buffer_take(&stack->buffers, roomy);
+    if (larger == NULL) {
+        larger = vd__buffer_take(&stack->buffers, needed);
+    }
+    if (larger == NULL) {
+        return VD_ERR_NOMEM;
+    }
+    larger->flow = old->flow;
+    memcpy(larger->data, builder->data, builder->length);
+    vd__buffer_unref(&stack->buffers, old);
+    builder->data = larger->data;
+    builder->capacity = larger->size;
+    return 0;
+}
+
+int vd__builder_begin(struct vd_stack *stack, struct vd_builder *builder, size_t hint)
+{
+    struct vd__buffer *buffer = vd__buffer_take(&stack->buffers, hint);
+    if (buffer == NULL) {
+        return VD_ERR_NOMEM;
+    }
+    vd_builder_init(builder, buffer->data, buffer->size);
+    builder->grow = grow;
+    builder->owner = stack;
+    return 0;
+}
+
+/* Appends whole header fields that were checked when they were first written. */
+int vd__builder_append(struct vd_builder *builder, const char *text, size_t size)
+{
+    size_t needed = builder->length + size;
+    if (needed > builder->capacity) {
+        int rc = grow(builder, needed);
+        if (rc != 0) {
+            builder->error = rc;
+            return rc;
+        }
+    }
+    memcpy(builder->data + builder->length, text, size);
+    builder->length = needed;
+    return 0;
+}
+
+/* Where the message is to go. */
+void vd__builder_flow(struct vd_builder *builder, const struct vd_flow *flow)
+{
+    buffer_of(builder)->flow = *flow;
+}
+
+/* The finished message; the caller has its reference. */
+struct vd__buffer *vd__builder_finish(struct vd_builder *builder)
+{
+    struct vd__buffer *buffer = buffer_of(builder);
+    buffer->length = (uint32_t)builder->length;
+    builder->data = NULL;
+    return buffer;
+}
+
+/* Gives the buffer back, unless it was already. */
+void vd__builder_drop(struct vd_stack *stack, struct vd_builder *builder)
+{
+    if (builder->data != NULL) {
+        vd__buffer_unref(&stack->buffers, buffer_of(builder));
+        builder->data = NULL;
+    }
+}

@@ -1,0 +1,126 @@
+#include "siphash.h"
+
+static inline uint64_t rotate(uint64_t x, unsigned bits)
+{
+    return (x << bits) | (x >> (64 - bits));
+}
+
+static inline void round_once(struct vd__siphash *h)
+{
+    h->v0 += h->v1;
+    h->v1 = rotate(h->v1, 13) ^ h->v0;
+    h->v0 = rotate(h->v0, 32);
+    h->v2 += h->v3;
+    h->v3 = rotate(h->v3, 16) ^ h->v2;
+    h->v0 += h->v3;
+    h->v3 = rotate(h->v3, 21) ^ h->v0;
+    h->v2 += h->v1;
+    h->v1 = rotate(h->v1, 17) ^ h->v2;
+    h->v2 = rotate(h->v2, 32);
+}
+
+static inline void compress(struct vd__siphash *h, uint64_t word)
+{
+    h->v3 ^= word;
+    round_once(h);
+    h->v0 ^= word;
+}
+
+static inline uint64_t finish_rounds(struct vd__siphash *h)
+{
+    round_once(h);
+    round_once(h);
+    round_once(h);
+    return h->v0 ^ h->v1 ^ h->v2 ^ h->v3;
+}
+
+/* Eight bytes, lowest first. */
+static inline uint64_t load_word(const char *p)
+{
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+/* Lower case of eight ASCII bytes at once: bit 5 is set in each byte that lies in 'A'..'Z'. The
+ * sums cannot carry from byte to byte since the top bits are masked off. */
+static inline uint64_t lower_word(uint64_t word)
+{
+    const uint64_t ones = 0x0101010101010101u;
+    uint64_t low = word & (ones * 0x7f);
+    uint64_t from_a = low + ones * (0x80 - 'A');
+    uint64_t past_z = low + ones * (0x80 - 'Z' - 1);
+    uint64_t upper = from_a & ~past_z & ~word & (ones * 0x80);
+    return word | (upper >> 2);
+}
+
+void vd__siphash_init(struct vd__siphash *hash, const struct vd__key *key)
+{
+    hash->v0 = key->k0 ^ 0x736f6d6570736575u;
+    hash->v1 = key->k1 ^ 0x646f72616e646f6du ^ 0xee; /* 0xee: the variant with 128 bits out */
+    hash->v2 = key->k0 ^ 0x6c7967656e657261u;
+    hash->v3 = key->k1 ^ 0x7465646279746573u;
+    hash->tail = 0;
+    hash->total = 0;
+}
+
+static inline void update(struct vd__siphash *hash, const char *bytes, size_t size, bool lower)
+{
+    unsigned have = (unsigned)(hash->total & 7) * 8;
+    hash->total += size;
+    for (; size >= 8; size -= 8, bytes += 8) {
+        uint64_t word = load_word(bytes);
+        if (lower) {
+            word = lower_word(word);
+        }
+        compress(hash, hash->tail | (word << have));
+        hash->tail = have != 0 ? word >> (64 - have) : 0;
+    }
+    for (; size > 0; size--, bytes++) {
+        uint64_t byte = (unsigned char)*bytes;
+        if (lower && byte >= 'A' && byte <= 'Z') {
+            byte |= 0x20;
+        }
+        hash->tail |= byte << have;
+        have += 8;
+        if (have == 64) {
+            compress(hash, hash->tail);
+            hash->tail = 0;
+            have = 0;
+        }
+    }
+}
+
+void vd__siphash_update(struct vd__siphash *hash, const char *bytes, size_t size)
+{
+    update(hash, bytes, size, false);
+}
+
+void vd__siphash_update_lower(struct vd__siphash *hash, const char *bytes, size_t size)
+{
+    update(hash, bytes, size, true);
+}
+
+void vd__siphash_final(struct vd__siphash *hash, uint64_t out[2])
+{
+    compress(hash, hash->tail | (hash->total << 56));
+    hash->v2 ^= 0xee;
+    out[0] = finish_rounds(hash);
+    hash->v1 ^= 0xdd;
+    out[1] = finish_rounds(hash);
+}
+
+uint64_t vd__siphash_words(const struct vd__key *key, uint64_t a, uint64_t b)
+{
+    struct vd__siphash hash;
+    uint64_t out[2];
+    vd__siphash_init(&hash, key);
+    compress(&hash, a);
+    compress(&hash, b);
+    hash.total = 16;
+    vd__siphash_final(&hash, out);
+    return out[0];
+}
