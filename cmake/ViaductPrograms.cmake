@@ -4,12 +4,13 @@
 # lets a source file say `#define _GNU_SOURCE` as well.
 set(VIADUCT_SYSTEM_DEFINITIONS _GNU_SOURCE=)
 
-# viaduct_add_tests(AREA area LIBRARIES library... [INCLUDES folder...] [SERIAL])
+# viaduct_add_tests(AREA area LIBRARIES library... [SERIAL])
 #
 # Every test/test_NAME.c of the calling folder becomes a program of its own, linked with CUnit and
-# with the libraries given, and is registered in CTest as AREA/NAME. The other C files in
-# test/support/ are compiled once and linked into each. SERIAL keeps the tests of the area from
-# running beside others (they use fixed ports or a lot of processor).
+# with the libraries given, and is registered in CTest as AREA/NAME. The C files in test/support/
+# are compiled once and linked into each; those of stack/ are there for the other areas too. SERIAL
+# keeps the tests of the area from running beside others (they use fixed ports or a lot of
+# processor).
 #
 # A test that exits with 77 counts as skipped.
 
@@ -21,7 +22,7 @@ if(BUILD_TESTING)
 endif()
 
 function(viaduct_add_tests)
-    cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL" "AREA" "LIBRARIES;INCLUDES")
+    cmake_parse_arguments(PARSE_ARGV 0 arg "SERIAL" "AREA" "LIBRARIES")
     if(NOT BUILD_TESTING)
         return()
     endif()
@@ -29,14 +30,23 @@ function(viaduct_add_tests)
     set(folder "${CMAKE_CURRENT_SOURCE_DIR}/test")
     file(GLOB tests CONFIGURE_DEPENDS "${folder}/test_*.c")
     file(GLOB support CONFIGURE_DEPENDS "${folder}/support/*.c")
-    set(includes "${CMAKE_CURRENT_SOURCE_DIR}" "${folder}" "${folder}/support" ${arg_INCLUDES})
+    set(includes "${CMAKE_CURRENT_SOURCE_DIR}" "${folder}")
     set(libraries ${arg_LIBRARIES} PkgConfig::CUNIT Threads::Threads)
 
+    set(support_libraries "")
     if(support)
-        add_library(${arg_AREA}_test_support OBJECT ${support})
+        add_library(${arg_AREA}_test_support STATIC EXCLUDE_FROM_ALL ${support})
         target_compile_definitions(${arg_AREA}_test_support PRIVATE ${VIADUCT_SYSTEM_DEFINITIONS})
-        target_include_directories(${arg_AREA}_test_support PRIVATE ${includes})
+        target_include_directories(${arg_AREA}_test_support
+            PUBLIC "${folder}/support" PRIVATE ${includes})
         target_link_libraries(${arg_AREA}_test_support PRIVATE ${libraries})
+        list(APPEND support_libraries ${arg_AREA}_test_support)
+    endif()
+    if(NOT arg_AREA STREQUAL "stack" AND TARGET stack_test_support)
+        if(support)
+            target_link_libraries(${arg_AREA}_test_support PUBLIC stack_test_support)
+        endif()
+        list(APPEND support_libraries stack_test_support)
     endif()
 
     foreach(source IN LISTS tests)
@@ -50,10 +60,7 @@ function(viaduct_add_tests)
         target_compile_definitions(${target} PRIVATE
             ${VIADUCT_SYSTEM_DEFINITIONS} VIADUCT_TEST_FOLDER="${folder}")
         target_include_directories(${target} PRIVATE ${includes})
-        if(support)
-            target_link_libraries(${target} PRIVATE ${arg_AREA}_test_support)
-        endif()
-        target_link_libraries(${target} PRIVATE ${libraries})
+        target_link_libraries(${target} PRIVATE ${support_libraries} ${libraries})
         target_link_options(${target} PRIVATE ${VIADUCT_NO_LTO_LINK_OPTIONS})
         add_test(NAME ${arg_AREA}/${name} COMMAND ${target} WORKING_DIRECTORY "${folder}")
         set_tests_properties(${arg_AREA}/${name} PROPERTIES

@@ -26,7 +26,7 @@ void vd__branch_write(char *out, const struct vd__branch *branch);
 /* Returns false when text is not of this form. */
 bool vd__branch_read(struct vd_str text, struct vd__branch *out);
 
-/* Writes the digits hex digits of value's low bits, lower case. */
-void vd__hex_write(char *out, uint64_t value, unsigned digits);
+/* Writes value as 16 hex digits, lower case. */
+void vd__hex_write(char *out, uint64_t value);
 
 #endif

@@ -2,8 +2,8 @@
 
 /* Room for data in each class. Steps of about a third keep the waste of a kept response small. */
 static const uint32_t class_sizes[VD__BUFFER_CLASSES] = {
-    64,   128,  192,  256,  320,  384,  448,   512,   640,
-    768,  1024, 1536, 2048, 4096, 8192, 16384, 32768, 66560,
+    64,  128,  192,  256,  320,  384,  448,   512,   640,
+    768, 1024, 1536, 2048, 4096, 8192, 16384, 32768, 66560,
 };
 
 /* Small buffers are cut from chunks of this size, the largest class gets chunks of its own size. */

@@ -1,8 +1,8 @@
-/* buffer.h - buffers for outgoing messages, shared by a transaction that may repeat the message and the
- * outbox that sends it.
+/* buffer.h - buffers for outgoing messages, shared by a transaction that may repeat the message and
+ * the outbox that sends it.
  *
- * Buffers come in size classes; those that come back are reused, so a warm stack allocates none. They
- * are cut from chunks, which go back to the allocator when the stack is freed.
+ * Buffers come in size classes; those that come back are reused, so a warm stack allocates none.
+ * They are cut from chunks, which go back to the allocator when the stack is freed.
  */
 #ifndef VD__BUFFER_H
 #define VD__BUFFER_H
@@ -13,8 +13,8 @@
 
 #define VD__BUFFER_CLASSES 18
 
-/* token names the transaction to tell when the message cannot be sent, 0 for none. data is size bytes
- * of room, length of which are the message. */
+/* token names the transaction to tell when the message cannot be sent, 0 for none. data is size
+ * bytes of room, length of which are the message. */
 struct vd__buffer {
     struct vd__buffer *next; /* in a free list */
     struct vd_flow flow;
@@ -53,8 +53,8 @@ static inline struct vd__buffer *vd__buffer_ref(struct vd__buffer *buffer)
 /* Gives a reference back; NULL is allowed. */
 void vd__buffer_unref(struct vd__buffers *buffers, struct vd__buffer *buffer);
 
-/* The buffer itself, or a smaller copy of it when that saves a size class; the caller's reference moves
- * to what is returned. */
+/* The buffer itself, or a smaller copy of it when that saves a size class; the caller's reference
+ * moves to what is returned. */
 struct vd__buffer *vd__buffer_compact(struct vd__buffers *buffers, struct vd__buffer *buffer);
 
 #endif

@@ -74,6 +74,14 @@ struct vd__buffer *vd__builder_finish(struct vd_builder *builder)
     return buffer;
 }
 
+/* Makes a builder whose message could not be begun harmless: what is written to it goes nowhere. */
+int vd__builder_refuse(struct vd_builder *builder, int error)
+{
+    vd_builder_init(builder, NULL, 0);
+    builder->error = error;
+    return error;
+}
+
 /* Gives the buffer back, unless it was already. */
 void vd__builder_drop(struct vd_stack *stack, struct vd_builder *builder)
 {

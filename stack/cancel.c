@@ -2,8 +2,8 @@
 
 /* CANCEL: RFC 3261 9. */
 
-/* A CANCEL has the branch of its INVITE, so that branch names the INVITE's record. Its own record is found
- * through the table, by a digest of the branch that no server transaction can have. */
+/* A CANCEL has the branch of its INVITE, so that branch names the INVITE's record. Its own record
+ * is found through the table, by a digest of the branch that no server transaction can have. */
 static void client_key(const struct vd_stack *stack, struct vd_str branch, uint64_t out[2])
 {
     struct vd__siphash hash;
@@ -23,10 +23,6 @@ struct vd__transaction *vd__cancel_find_client(const struct vd_stack *stack, str
 
 int vd__cancel_now(struct vd_stack *stack, struct vd__transaction *invite)
 {
-    if (stack->counters.live_client_transactions >= stack->config.max_client_transactions) {
-        stack->counters.overloads++;
-        return VD_ERR_OVERLOAD;
-    }
     struct vd__buffer *request = NULL;
     struct vd__branch parts = {
         .secret = invite->key[0],
@@ -44,7 +40,11 @@ int vd__cancel_now(struct vd_stack *stack, struct vd__transaction *invite)
     cancel->method = VD_METHOD_CANCEL;
     cancel->flags = VD__FLAG_INTERNAL;
     client_key(stack, vd_str(branch, sizeof branch), cancel->key);
-    int rc = vd__request_derive(stack, invite, VD_STR("CANCEL"), vd_str(NULL, 0), &request);
+    int rc = vd__table_insert(&stack->table, cancel);
+    if (rc == 0) {
+        cancel->flags |= VD__FLAG_TABLED;
+        rc = vd__request_derive(stack, invite, VD_STR("CANCEL"), vd_str(NULL, 0), &request);
+    }
     if (rc == 0) {
         rc = vd__request_launch(stack, cancel, request, NULL);
     }
@@ -53,8 +53,6 @@ int vd__cancel_now(struct vd_stack *stack, struct vd__transaction *invite)
         vd__transaction_discard(stack, cancel);
         return rc;
     }
-    cancel->flags |= VD__FLAG_TABLED;
-    vd__table_insert(&stack->table, cancel);
     /* 9.1: without a final response 64*T1 from here on the INVITE counts as cancelled. */
     vd__arm(stack, VD__LANE_64T1, &invite->timer);
     return 0;
@@ -70,8 +68,8 @@ int vd_request_cancel(struct vd_stack *stack, vd_transaction transaction, vd_tim
     if (invite->kind != VD__KIND_CLIENT_INVITE) {
         return VD_ERR_INVALID;
     }
-    bool open = invite->state == VD_TRANSACTION_CALLING ||
-                invite->state == VD_TRANSACTION_PROCEEDING;
+    bool open =
+        invite->state == VD_TRANSACTION_CALLING || invite->state == VD_TRANSACTION_PROCEEDING;
     if (!open || (invite->flags & VD__FLAG_CANCEL) != 0) {
         return VD_ERR_STATE;
     }
@@ -87,8 +85,8 @@ static struct vd__transaction *find_target(struct vd_stack *stack,
                                            const struct vd__transaction *cancel)
 {
     struct vd__transaction *found = vd__table_find(&stack->table, cancel->key);
-    while (found != NULL && (found->kind < VD__KIND_SERVER_INVITE ||
-                             found->method == VD_METHOD_CANCEL)) {
+    while (found != NULL &&
+           (found->kind < VD__KIND_SERVER_INVITE || found->method == VD_METHOD_CANCEL)) {
         found = vd__table_find_next(&stack->table, found);
     }
     return found;
@@ -100,7 +98,7 @@ void vd__cancel_received(struct vd_stack *stack, struct vd__transaction *cancel,
 {
     struct vd__transaction *target = find_target(stack, cancel);
     if (target == NULL) {
-        vd_respond(stack, vd__transaction_name(cancel), 481, vd_str(NULL, 0), stack->now);
+        vd__answer(stack, cancel, 481);
         return;
     }
     /* 9.2: the To tag of the response to the CANCEL is that of the response to the INVITE. */
@@ -108,18 +106,17 @@ void vd__cancel_received(struct vd_stack *stack, struct vd__transaction *cancel,
     if (active != NULL && active->own_tag) {
         memcpy(cancel->u.active->tag, active->tag, sizeof active->tag);
     }
-    vd_respond(stack, vd__transaction_name(cancel), 200, vd_str(NULL, 0), stack->now);
-    bool pending = target->kind == VD__KIND_SERVER_INVITE &&
-                   target->state == VD_TRANSACTION_PROCEEDING;
+    vd__answer(stack, cancel, 200);
+    bool pending =
+        target->kind == VD__KIND_SERVER_INVITE && target->state == VD_TRANSACTION_PROCEEDING;
     if (!pending || (target->flags & VD__FLAG_CANCEL) != 0) {
         return;
     }
     target->flags |= VD__FLAG_CANCEL;
-    stack->current = NULL;
     if (stack->config.callbacks.on_cancel != NULL) {
         stack->config.callbacks.on_cancel(stack, vd__transaction_name(target), message,
                                           vd__user(target), stack->config.context);
     } else {
-        vd_respond(stack, vd__transaction_name(target), 487, vd_str(NULL, 0), stack->now);
+        vd__answer(stack, target, 487);
     }
 }

@@ -21,6 +21,22 @@ static void deliver(struct vd_stack *stack, struct vd__transaction *transaction,
     }
 }
 
+/* The CANCEL that was held back until a provisional response came (9.1). Without memory for it, it is
+ * tried again after T1; in any case the INVITE ends 64*T1 from here on. */
+static void send_held_cancel(struct vd_stack *stack, struct vd__transaction *transaction)
+{
+    struct vd__active *active = transaction->u.active;
+    int rc = vd__cancel_now(stack, transaction);
+    if (rc != 0) {
+        vd__log(stack, VD_LOG_ERROR, rc, "CANCEL could not be sent", &active->flow, 0,
+                vd_str(NULL, 0));
+        vd__arm(stack, VD__LANE_BACKOFF, &active->retransmit);
+        if (transaction->timer.next == NULL) {
+            vd__arm(stack, VD__LANE_64T1, &transaction->timer);
+        }
+    }
+}
+
 static void provisional(struct vd_stack *stack, struct vd__transaction *transaction,
                         struct vd_message *response)
 {
@@ -28,15 +44,8 @@ static void provisional(struct vd_stack *stack, struct vd__transaction *transact
         transaction->state = VD_TRANSACTION_PROCEEDING;
         vd__lane_cancel(&transaction->timer);
         vd__lane_cancel(&transaction->u.active->retransmit);
-    }
-    transaction->flags |= VD__FLAG_PROVISIONAL;
-    /* A CANCEL that was held back until a provisional response came may go now (9.1). It is sent once:
-     * the timer is armed while it waits for the final response. */
-    if ((transaction->flags & VD__FLAG_CANCEL) != 0 && transaction->timer.next == NULL) {
-        int rc = vd__cancel_now(stack, transaction);
-        if (rc != 0) {
-            vd__log(stack, VD_LOG_ERROR, rc, "CANCEL could not be sent",
-                    &transaction->u.active->flow, 0, vd_str(NULL, 0));
+        if ((transaction->flags & VD__FLAG_CANCEL) != 0) {
+            send_held_cancel(stack, transaction);
         }
     }
     deliver(stack, transaction, response);
@@ -61,9 +70,13 @@ static void completed(struct vd_stack *stack, struct vd__transaction *transactio
     struct vd__buffer *ack = NULL;
     int rc = vd__request_derive(stack, transaction, VD_STR("ACK"), to->value, &ack);
     if (rc != 0) {
-        /* Unanswered: the peer repeats the response, and the next copy gets another try. */
+        /* Unanswered: the peer repeats the response for up to 64*T1, and the next copy gets another
+         * try. */
         vd__log(stack, VD_LOG_ERROR, rc, "ACK could not be built", &transaction->u.active->flow, 0,
                 response->raw);
+        if (transaction->timer.next == NULL) {
+            vd__arm(stack, VD__LANE_64T1, &transaction->timer);
+        }
         return;
     }
     transaction->state = VD_TRANSACTION_COMPLETED;
@@ -108,10 +121,14 @@ void vd__client_invite_response(struct vd_stack *stack, struct vd__transaction *
     }
 }
 
-/* Timer A: doubles without a cap (17.1.1.2). */
+/* Timer A: doubles without a cap (17.1.1.2). In Proceeding it is a CANCEL that waits. */
 void vd__client_invite_timer(struct vd_stack *stack, struct vd__transaction *transaction)
 {
     struct vd__active *active = transaction->u.active;
+    if (transaction->state == VD_TRANSACTION_PROCEEDING) {
+        send_held_cancel(stack, transaction);
+        return;
+    }
     if (active->step + 1 < VD__BACKOFF_STEPS) {
         active->step++;
     }
@@ -120,13 +137,15 @@ void vd__client_invite_timer(struct vd_stack *stack, struct vd__transaction *tra
     vd__outbox_push(stack, transaction->message, vd__transaction_name(transaction));
 }
 
-/* Timer B in Calling; in Proceeding 64*T1 after a CANCEL (9.1); Timers D and M afterwards. */
+/* Timer B in Calling; in Proceeding 64*T1 after a CANCEL (9.1), or after a final response for which there
+ * was no memory; Timers D and M afterwards. */
 void vd__client_invite_expire(struct vd_stack *stack, struct vd__transaction *transaction)
 {
     if (transaction->state == VD_TRANSACTION_CALLING) {
         vd__transaction_fail(stack, transaction, VD_ERR_TIMEOUT);
     } else if (transaction->state == VD_TRANSACTION_PROCEEDING) {
-        vd__transaction_fail(stack, transaction, VD_ERR_CANCELLED);
+        bool cancelled = (transaction->flags & VD__FLAG_CANCEL) != 0;
+        vd__transaction_fail(stack, transaction, cancelled ? VD_ERR_CANCELLED : VD_ERR_TIMEOUT);
     } else {
         vd__transaction_terminate(stack, transaction);
     }

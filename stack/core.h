@@ -1,4 +1,5 @@
-/* core.h - what the files of the engine share: the stack, a transaction's record, and who calls whom.
+/* core.h - what the files of the engine share: the stack, a transaction's record, and who calls
+ * whom.
  *
  *     receive.c           a datagram or message comes in, finds its transaction, or is refused
  *     client_invite.c     RFC 3261 figure 5 with RFC 6026 7.2
@@ -7,7 +8,8 @@
  *     server.c            figure 8 with RFC 4320
  *     cancel.c            RFC 3261 9
  *     request.c           requests of ours: begin, send, abort
- *     response.c          responses of ours: begin, send, and the header fields copied into them
+ *     response.c          responses of ours: begin, send
+ *     response_head.c     the header fields that a response repeats from its request
  *     builder_buffer.c    a builder that writes into a buffer of the stack's
  *     stateless.c         responses to what gets no transaction
  *     failure.c           transport errors find their transaction
@@ -31,13 +33,14 @@
 #include <viaduct/timer.h>
 #include <viaduct/transaction.h>
 
-/* The lengths that the timers of RFC 3261 17 have. */
+/* The lengths that the timers of RFC 3261 17 have. Of timers that are due at the same instant those
+ * of the lower number fire first, so that a transaction that times out sends nothing more. */
 enum vd__lane_id {
     VD__LANE_ZERO,    /* D, I, J, K on reliable transports: ends once the caller's call is over */
+    VD__LANE_64T1,    /* B, F, H, J, L, M; the wait after a CANCEL (9.1) */
     VD__LANE_BACKOFF, /* A, E, G: T1 doubled 0, 1, 2 ... times; E and G as long as it is below T2 */
     VD__LANE_T2 = VD__LANE_BACKOFF + 7, /* E and G at their cap */
     VD__LANE_T4,                        /* I, K */
-    VD__LANE_64T1,                      /* B, F, H, J, L, M; the wait after a CANCEL (9.1) */
     VD__LANE_D,
     VD__LANE_TRYING_INVITE, /* the automatic 100 of 17.2.1 */
     VD__LANE_TRYING,        /* the automatic 100 of RFC 4320 4.1 */
@@ -55,13 +58,13 @@ enum vd__kind {
 };
 
 enum vd__flag {
-    VD__FLAG_ACTIVE = 1,      /* active is set, else user */
-    VD__FLAG_RELIABLE = 2,    /* on a reliable transport */
-    VD__FLAG_RFC2543 = 4,     /* server: the peer writes no magic cookie (17.2.3) */
-    VD__FLAG_PROVISIONAL = 8, /* a provisional response came, or was sent */
-    VD__FLAG_CANCEL = 16,     /* client INVITE: to be cancelled; server INVITE: a CANCEL came */
-    VD__FLAG_TABLED = 32,     /* in the table */
-    VD__FLAG_INTERNAL = 64    /* a CANCEL of the stack's own making: the application never hears of it */
+    VD__FLAG_ACTIVE = 1,    /* active is set, else user */
+    VD__FLAG_RELIABLE = 2,  /* on a reliable transport */
+    VD__FLAG_PENDING = 4,   /* server: counted in pending_requests */
+    VD__FLAG_CANCEL = 8,    /* client INVITE: to be cancelled; server INVITE: a CANCEL came */
+    VD__FLAG_TABLED = 16,   /* in the table */
+    VD__FLAG_INTERNAL = 32, /* a CANCEL, sent or received: the application never hears of it */
+    VD__FLAG_FAILING = 64   /* its transport error is about to be reported */
 };
 
 /* What only a transaction in progress needs. It goes back to its pool when the transaction has its
@@ -80,15 +83,14 @@ struct vd__active {
 
 /* A transaction. The name that the application has is generation << 32 | index. */
 struct vd__transaction {
-    uint64_t key[2]; /* server: digest of branch and sent-by, or of what RFC 2543 peers are matched by;
-                        client: the secret of the branch, and a digest of the method */
+    uint64_t key[2]; /* server: digest of branch and sent-by, or of what RFC 2543 peers are matched
+                        by; client: the secret of the branch, and a digest of the method */
     struct vd__lane_timer timer; /* B, D, F, H, I, J, K, L, M */
     struct vd__buffer *message;  /* client: the request, then the ACK; server: the last response */
     union {
         struct vd__active *active;
         void *user;
     } u;
-    uint32_t next; /* in its bucket of the table */
     uint32_t index;
     uint32_t generation;
     uint32_t method_hash; /* server: of the method and, from an RFC 2543 peer, the To tag */
@@ -139,11 +141,12 @@ struct vd_stack {
     uint32_t endpoint_count;
     uint32_t endpoint_capacity;
     uint32_t pending_requests;
-    uint32_t request_hint;  /* how large the latest request was, and the latest response: a buffer */
+    uint32_t request_hint; /* how large the latest request was, and the latest response: a buffer */
     uint32_t response_hint; /* of that size is likely to do for the next one */
     bool closing;
 
-    /* The request whose on_request is running, so that its responses are built from its own views. */
+    /* The request whose on_request is running, so that its responses are built from its own views.
+     */
     struct vd__transaction *current;
     struct vd_message *current_message;
     struct vd_addr current_source;
@@ -160,7 +163,8 @@ struct vd_stack {
 /* transaction.c */
 struct vd__transaction *vd__transaction_new(struct vd_stack *stack);
 struct vd__transaction *vd__transaction_find(const struct vd_stack *stack, vd_transaction name);
-struct vd__transaction *vd__transaction_by_branch(const struct vd_stack *stack, struct vd_str branch);
+struct vd__transaction *vd__transaction_by_branch(const struct vd_stack *stack,
+                                                  struct vd_str branch);
 struct vd__active *vd__active_new(struct vd_stack *stack, struct vd__transaction *transaction);
 void vd__transaction_compact(struct vd_stack *stack, struct vd__transaction *transaction);
 void vd__transaction_discard(struct vd_stack *stack, struct vd__transaction *transaction);
@@ -168,6 +172,7 @@ void vd__transaction_terminate(struct vd_stack *stack, struct vd__transaction *t
 void vd__transaction_fail(struct vd_stack *stack, struct vd__transaction *transaction, int error);
 void vd__transaction_linger(struct vd_stack *stack, struct vd__transaction *transaction,
                             enum vd__lane_id lane);
+void vd__transaction_answered(struct vd_stack *stack, struct vd__transaction *transaction);
 
 static inline vd_transaction vd__transaction_name(const struct vd__transaction *transaction)
 {
@@ -190,14 +195,16 @@ static inline bool vd__is_reliable(const struct vd__transaction *transaction)
     return (transaction->flags & VD__FLAG_RELIABLE) != 0;
 }
 
-/* The machines. A retransmission or response has been matched; *_timer gets A, E, G or an automatic 100,
+/* The machines. A retransmission or response has been matched; *_timer gets A, E, G or an automatic
+ * 100,
  * *_expire the long timer; *_error a transport error. */
 void vd__client_invite_start(struct vd_stack *stack, struct vd__transaction *transaction);
 void vd__client_invite_response(struct vd_stack *stack, struct vd__transaction *transaction,
                                 struct vd_message *response);
 void vd__client_invite_timer(struct vd_stack *stack, struct vd__transaction *transaction);
 void vd__client_invite_expire(struct vd_stack *stack, struct vd__transaction *transaction);
-void vd__client_invite_error(struct vd_stack *stack, struct vd__transaction *transaction, int error);
+void vd__client_invite_error(struct vd_stack *stack, struct vd__transaction *transaction,
+                             int error);
 
 void vd__client_start(struct vd_stack *stack, struct vd__transaction *transaction);
 void vd__client_response(struct vd_stack *stack, struct vd__transaction *transaction,
@@ -245,12 +252,16 @@ int vd__builder_append(struct vd_builder *builder, const char *text, size_t size
 void vd__builder_flow(struct vd_builder *builder, const struct vd_flow *flow);
 struct vd__buffer *vd__builder_finish(struct vd_builder *builder);
 void vd__builder_drop(struct vd_stack *stack, struct vd_builder *builder);
+int vd__builder_refuse(struct vd_builder *builder, int error);
 
 /* response.c */
+void vd__answer(struct vd_stack *stack, const struct vd__transaction *transaction, int status);
 int vd__response_keep_head(struct vd_stack *stack, struct vd__transaction *transaction,
                            struct vd_message *request);
+
+/* response_head.c */
 int vd__response_write_head(struct vd_builder *builder, struct vd_message *request,
-                            const struct vd_flow *source, struct vd_str tag);
+                            const struct vd_addr *source, struct vd_str tag);
 void vd__response_flow(const struct vd_stack *stack, const struct vd_flow *source,
                        const struct vd_via *via, struct vd_flow *out);
 
@@ -259,8 +270,8 @@ void vd__stateless_respond(struct vd_stack *stack, const struct vd_flow *flow,
                            struct vd_message *request, int status, const char *rule);
 
 /* receive.c */
-void vd__server_key(const struct vd_stack *stack, struct vd_message *request, const struct vd_via *via,
-                    bool *rfc2543, uint64_t out[2]);
+void vd__server_key(const struct vd_stack *stack, struct vd_message *request,
+                    const struct vd_via *via, bool *rfc2543, uint64_t out[2]);
 
 uint64_t vd__method_digest(const struct vd_stack *stack, enum vd_method id, struct vd_str name);
 

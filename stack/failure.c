@@ -14,7 +14,8 @@ void vd__transport_error(struct vd_stack *stack, struct vd__transaction *transac
         break;
     default:
         /* RFC 6026 8.4: a server transaction informs its TU and stays in its state. */
-        if (stack->config.callbacks.on_failure != NULL) {
+        if (stack->config.callbacks.on_failure != NULL &&
+            (transaction->flags & VD__FLAG_INTERNAL) == 0) {
             stack->config.callbacks.on_failure(stack, vd__transaction_name(transaction), error,
                                                vd__user(transaction), stack->config.context);
         }
@@ -38,11 +39,11 @@ void vd_stack_send_failed(struct vd_stack *stack, const struct vd_send *failed, 
     vd__settle(stack);
 }
 
-/* The value of the first Via of a message of ours of which perhaps only the front is there; empty when it
- * is not whole. What we send has a start line and then, as "Via: ", its top Via. */
+/* The value of the first Via of a message of ours of which perhaps only the front is there; empty
+ * when it is not whole. What we send has a start line and then, as "Via: ", its top Via. */
 static struct vd_str quoted_via(struct vd_str quoted)
 {
-    const char *line = memchr(quoted.p, '\n', quoted.n);
+    const char *line = quoted.n > 0 ? memchr(quoted.p, '\n', quoted.n) : NULL;
     if (line == NULL) {
         return vd_str(NULL, 0);
     }
@@ -55,8 +56,8 @@ static struct vd_str quoted_via(struct vd_str quoted)
     return end == NULL ? vd_str(NULL, 0) : vd_str(line + 5, (size_t)(end - line) - 5);
 }
 
-/* The server transaction whose response is quoted. Over UDP its key is that of the request, except for an
- * RFC 2543 peer, of whose request too much is missing here. */
+/* The server transaction whose response is quoted. Over UDP its key is that of the request, except
+ * for an RFC 2543 peer, of whose request too much is missing here. */
 static struct vd__transaction *find_quoted_server(const struct vd_stack *stack,
                                                   const struct vd_via *via)
 {
@@ -67,33 +68,55 @@ static struct vd__transaction *find_quoted_server(const struct vd_stack *stack,
     }
     vd__server_key(stack, NULL, via, &rfc2543, key);
     struct vd__transaction *found = vd__table_find(&stack->table, key);
-    while (found != NULL && found->kind < VD__KIND_SERVER_INVITE) {
+    /* Of INVITE and CANCEL, which share a branch, only the first has someone to tell. */
+    while (found != NULL &&
+           (found->kind < VD__KIND_SERVER_INVITE || found->method == VD_METHOD_CANCEL)) {
         found = vd__table_find_next(&stack->table, found);
     }
     return found;
 }
 
 /* The CANCEL of an INVITE has the INVITE's branch, so the method decides. */
-static struct vd__transaction *find_quoted_client(const struct vd_stack *stack, struct vd_str quoted,
-                                                  const struct vd_via *via)
+static struct vd__transaction *find_quoted_client(const struct vd_stack *stack,
+                                                  struct vd_str quoted, const struct vd_via *via)
 {
     bool cancel = quoted.n >= 7 && memcmp(quoted.p, "CANCEL ", 7) == 0;
     return cancel ? vd__cancel_find_client(stack, via->branch)
                   : vd__transaction_by_branch(stack, via->branch);
 }
 
-/* Too little is quoted to tell: whoever waits for a first response from there has the error. */
-static void fail_all_waiting(struct vd_stack *stack, const struct vd_flow *flow, int error)
+/* Marks the client transactions in progress whose messages go to flow: those on its connection when
+ * closed is true, else those that wait for a first response from its remote address. */
+static void mark_failing(struct vd_stack *stack, const struct vd_flow *flow, bool closed)
 {
     for (uint32_t i = 0; i < stack->actives.fresh; i++) {
         const struct vd__active *active = vd__pool_at(&stack->actives, i);
-        if (active->owner == VD__POOL_NONE || active->flow.endpoint != flow->endpoint ||
-            !vd_addr_equal(&active->flow.remote, &flow->remote)) {
+        if (active->owner == VD__POOL_NONE || active->flow.endpoint != flow->endpoint) {
             continue;
         }
         struct vd__transaction *owner = vd__pool_at(&stack->transactions, active->owner);
-        if ((owner->kind == VD__KIND_CLIENT_INVITE || owner->kind == VD__KIND_CLIENT) &&
-            owner->state <= VD_TRANSACTION_TRYING) {
+        bool is_client = owner->kind == VD__KIND_CLIENT_INVITE || owner->kind == VD__KIND_CLIENT;
+        bool concerned = closed ? active->flow.connection == flow->connection
+                                : owner->state <= VD_TRANSACTION_TRYING &&
+                                      vd_addr_equal(&active->flow.remote, &flow->remote);
+        if (is_client && concerned) {
+            owner->flags |= VD__FLAG_FAILING;
+        }
+    }
+}
+
+/* All are marked before the first callback: one that tries again at once makes a transaction that
+ * the error does not concern, though it may take the place of one that has just ended. */
+static void fail_marked(struct vd_stack *stack, int error)
+{
+    uint32_t end = stack->actives.fresh;
+    for (uint32_t i = 0; i < end; i++) {
+        const struct vd__active *active = vd__pool_at(&stack->actives, i);
+        if (active->owner == VD__POOL_NONE) {
+            continue;
+        }
+        struct vd__transaction *owner = vd__pool_at(&stack->transactions, active->owner);
+        if ((owner->flags & VD__FLAG_FAILING) != 0) {
             vd__transport_error(stack, owner, error);
         }
     }
@@ -109,7 +132,9 @@ void vd_stack_icmp_error(struct vd_stack *stack, const struct vd_flow *flow, con
     vd__log(stack, VD_LOG_NOTICE, error, "ICMP error", flow, 0, text);
     struct vd_str value = quoted_via(text);
     if (value.n == 0 || vd_via_parse(value, &via, NULL) < 0) {
-        fail_all_waiting(stack, flow, error);
+        /* Too little is quoted to tell. */
+        mark_failing(stack, flow, false);
+        fail_marked(stack, error);
         vd__settle(stack);
         return;
     }
@@ -126,16 +151,13 @@ void vd_stack_icmp_error(struct vd_stack *stack, const struct vd_flow *flow, con
     vd__settle(stack);
 }
 
-void vd_stack_flow_closed(struct vd_stack *stack, const struct vd_flow *flow, int error, vd_time now)
+/* Only client transactions wait for what the connection would have brought; a response that is
+ * still to be sent goes out on another connection (18.2.2). */
+void vd_stack_flow_closed(struct vd_stack *stack, const struct vd_flow *flow, int error,
+                          vd_time now)
 {
     vd__advance(stack, now);
-    for (uint32_t i = 0; i < stack->actives.fresh; i++) {
-        const struct vd__active *active = vd__pool_at(&stack->actives, i);
-        if (active->owner == VD__POOL_NONE || active->flow.endpoint != flow->endpoint ||
-            active->flow.connection != flow->connection) {
-            continue;
-        }
-        vd__transport_error(stack, vd__pool_at(&stack->transactions, active->owner), error);
-    }
+    mark_failing(stack, flow, true);
+    fail_marked(stack, error);
     vd__settle(stack);
 }

@@ -2,8 +2,8 @@
  *
  * Every timer of RFC 3261 17 has one of a dozen constant lengths (T1 doubled up to the cap, T2, T4,
  * 64*T1, Timer D, the 200 ms of 17.2.1). Timers of one length end in the order in which they were
- * armed, so each length is a list: arming appends, cancelling unlinks, the head is the next to fire.
- * All of it is O(1) and exact, with nothing to round.
+ * armed, so each length is a list: arming appends, cancelling unlinks, the head is the next to
+ * fire. All of it is O(1) and exact, with nothing to round.
  */
 #ifndef VD__LANE_H
 #define VD__LANE_H
@@ -51,7 +51,8 @@ static inline void vd__lane_arm(struct vd__lane *lane, struct vd__lane_timer *ti
     lane->head.previous = timer;
 }
 
-/* When the lane's first timer fires; VD_TIME_NEVER when the lane is empty: the head's own deadline. */
+/* When the lane's first timer fires; VD_TIME_NEVER when the lane is empty: the head's own deadline.
+ */
 static inline vd_time vd__lane_deadline(const struct vd__lane *lane)
 {
     return lane->head.next->deadline;

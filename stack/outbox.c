@@ -66,5 +66,13 @@ size_t vd_stack_poll_send(struct vd_stack *stack, struct vd_send *out, size_t ma
 
 void vd_stack_send_done(struct vd_stack *stack, const struct vd_send *sent)
 {
+    /* The connection that a request left on: should it close, its client transaction must hear of it. */
+    if (sent->flow.connection != 0) {
+        struct vd__transaction *sender = vd__transaction_find(stack, sent->token);
+        struct vd__active *active = sender != NULL ? vd__active(sender) : NULL;
+        if (active != NULL && sender->kind <= VD__KIND_CLIENT) {
+            active->flow.connection = sent->flow.connection;
+        }
+    }
     vd__buffer_unref(&stack->buffers, sent->buffer);
 }

@@ -1,5 +1,10 @@
 #include "pool.h"
 
+/* Chunks begin on a cache line, so that an object of its size is one. What the allocator gave stands in the
+ * eight bytes in front. */
+#define LINE ((size_t)64)
+#define CHUNK_EXTRA (2 * LINE)
+
 void vd__pool_init(struct vd__pool *pool, const struct vd_mem *mem, size_t object_size)
 {
     *pool = (struct vd__pool){
@@ -9,11 +14,29 @@ void vd__pool_init(struct vd__pool *pool, const struct vd_mem *mem, size_t objec
     };
 }
 
+static size_t chunk_size(const struct vd__pool *pool)
+{
+    return VD__POOL_CHUNK * pool->object_size + CHUNK_EXTRA;
+}
+
+static char *new_chunk(const struct vd__pool *pool)
+{
+    char *raw = pool->mem->allocate(chunk_size(pool), pool->mem->context);
+    if (raw == NULL) {
+        return NULL;
+    }
+    char *chunk = raw + CHUNK_EXTRA - ((uintptr_t)raw & (LINE - 1));
+    memcpy(chunk - sizeof raw, &raw, sizeof raw);
+    memset(chunk, 0, VD__POOL_CHUNK * pool->object_size);
+    return chunk;
+}
+
 void vd__pool_free(struct vd__pool *pool)
 {
     for (uint32_t i = 0; i < pool->chunk_count; i++) {
-        pool->mem->release(pool->chunks[i], VD__POOL_CHUNK * pool->object_size,
-                           pool->mem->context);
+        char *raw;
+        memcpy(&raw, pool->chunks[i] - sizeof raw, sizeof raw);
+        pool->mem->release(raw, chunk_size(pool), pool->mem->context);
     }
     if (pool->chunks != NULL) {
         pool->mem->release(pool->chunks, pool->chunk_capacity * sizeof *pool->chunks,
@@ -31,8 +54,7 @@ static bool grow_directory(struct vd__pool *pool)
     }
     if (pool->chunks != NULL) {
         memcpy(chunks, pool->chunks, pool->chunk_count * sizeof *chunks);
-        pool->mem->release(pool->chunks, pool->chunk_capacity * sizeof *chunks,
-                           pool->mem->context);
+        pool->mem->release(pool->chunks, pool->chunk_capacity * sizeof *chunks, pool->mem->context);
     }
     pool->chunks = chunks;
     pool->chunk_capacity = capacity;
@@ -47,11 +69,10 @@ static bool grow(struct vd__pool *pool)
     if (pool->chunk_count == pool->chunk_capacity && !grow_directory(pool)) {
         return false;
     }
-    char *chunk = pool->mem->allocate(VD__POOL_CHUNK * pool->object_size, pool->mem->context);
+    char *chunk = new_chunk(pool);
     if (chunk == NULL) {
         return false;
     }
-    memset(chunk, 0, VD__POOL_CHUNK * pool->object_size);
     pool->chunks[pool->chunk_count++] = chunk;
     return true;
 }

@@ -1,7 +1,7 @@
 /* pool.h - slabs of equal objects that are found by number and never move.
  *
- * Chunks of objects come from the allocator when the pool grows and go back when it is freed; objects
- * in between are reused. A pool keeps the memory of its busiest moment.
+ * Chunks of objects come from the allocator when the pool grows and go back when it is freed;
+ * objects in between are reused. A pool keeps the memory of its busiest moment.
  */
 #ifndef VD__POOL_H
 #define VD__POOL_H
@@ -10,8 +10,8 @@
 #include <viaduct/mem.h>
 
 #define VD__POOL_CHUNK_BITS 10
-#define VD__POOL_CHUNK (1u << VD__POOL_CHUNK_BITS)
-#define VD__POOL_NONE UINT32_MAX
+#define VD__POOL_CHUNK      (1u << VD__POOL_CHUNK_BITS)
+#define VD__POOL_NONE       UINT32_MAX
 
 struct vd__pool {
     const struct vd_mem *mem;
@@ -35,8 +35,9 @@ static inline void *vd__pool_at(const struct vd__pool *pool, uint32_t index)
            (size_t)(index & (VD__POOL_CHUNK - 1)) * pool->object_size;
 }
 
-/* Hands out an object, VD__POOL_NONE when there is no memory. *fresh (may be NULL) tells whether it was
- * never handed out before; its bytes are then zero. A used one keeps its bytes but the first four. */
+/* Hands out an object, VD__POOL_NONE when there is no memory. *fresh (may be NULL) tells whether it
+ * was never handed out before; its bytes are then zero. A used one keeps its bytes but the first
+ * four. */
 uint32_t vd__pool_take(struct vd__pool *pool, bool *fresh);
 void vd__pool_give(struct vd__pool *pool, uint32_t index);
 

@@ -15,9 +15,10 @@ uint64_t vd__method_digest(const struct vd_stack *stack, enum vd_method id, stru
     return out[0] | 1ull << 32;
 }
 
-/* The digest of what a request is matched by: branch and sent-by, or, when the peer is of RFC 2543, the
- * Request-URI, From tag, Call-ID, CSeq number and the whole top Via (17.2.3). The method is compared apart,
- * since ACK and CANCEL look for a transaction of another method; the To tag, too. */
+/* The digest of what a request is matched by: branch and sent-by, or, when the peer is of RFC 2543,
+ * the Request-URI, From tag, Call-ID, CSeq number and the whole top Via (17.2.3). The method is
+ * compared apart, since ACK and CANCEL look for a transaction of another method; the To tag, too. A
+ * NUL, which none of them can hold, keeps values apart that would look alike when joined. */
 void vd__server_key(const struct vd_stack *stack, struct vd_message *request,
                     const struct vd_via *via, bool *rfc2543, uint64_t out[2])
 {
@@ -25,7 +26,7 @@ void vd__server_key(const struct vd_stack *stack, struct vd_message *request,
     vd__siphash_init(&hash, &stack->key);
     *rfc2543 = !vd_via_has_cookie(via);
     if (!*rfc2543) {
-        char port[2] = {(char)(via->port >> 8), (char)via->port};
+        char port[3] = {'\0', (char)(via->port >> 8), (char)via->port};
         vd__siphash_update_lower(&hash, via->branch.p, via->branch.n);
         vd__siphash_update(&hash, port, sizeof port);
         vd__siphash_update_lower(&hash, via->host.p, via->host.n);
@@ -33,18 +34,20 @@ void vd__server_key(const struct vd_stack *stack, struct vd_message *request,
         const struct vd_nameaddr *from;
         const struct vd_cseq *cseq;
         struct vd_str call_id;
-        char number[4];
         if (vd_message_from(request, &from) == 0) {
             vd__siphash_update(&hash, from->tag.p, from->tag.n);
         }
+        vd__siphash_update(&hash, "", 1);
         if (vd_message_call_id(request, &call_id) == 0) {
             vd__siphash_update(&hash, call_id.p, call_id.n);
         }
         if (vd_message_cseq(request, &cseq) == 0) {
-            memcpy(number, &cseq->number, sizeof number);
+            char number[5] = "";
+            memcpy(number + 1, &cseq->number, sizeof cseq->number);
             vd__siphash_update(&hash, number, sizeof number);
         }
         vd__siphash_update(&hash, request->request_uri.p, request->request_uri.n);
+        vd__siphash_update(&hash, "", 1);
         vd__siphash_update(&hash, via->raw.p, via->raw.n);
     }
     vd__siphash_final(&hash, out);
@@ -55,7 +58,7 @@ static uint32_t method_hash(const struct vd_stack *stack, struct vd_message *req
 {
     uint64_t digest = vd__method_digest(stack, request->method_id, request->method);
     const struct vd_nameaddr *to;
-    if (rfc2543 && request->method_id != VD_METHOD_ACK && vd_message_to(request, &to) == 0) {
+    if (rfc2543 && vd_message_to(request, &to) == 0) {
         struct vd__siphash hash;
         uint64_t out[2];
         vd__siphash_init(&hash, &stack->key);
@@ -77,8 +80,8 @@ static struct vd__transaction *find_server(const struct vd_stack *stack, const u
     return found;
 }
 
-/* The INVITE server transaction that an ACK belongs to. From an RFC 2543 peer the To tag of the ACK must
- * be the one that the response had. */
+/* The INVITE server transaction that an ACK belongs to. From an RFC 2543 peer the To tag of the ACK
+ * must be the one that the response had. */
 static struct vd__transaction *find_acked(const struct vd_stack *stack, const uint64_t key[2],
                                           struct vd_message *ack, bool rfc2543)
 {
@@ -122,15 +125,34 @@ static void receive_retransmission(struct vd_stack *stack, struct vd__transactio
     }
 }
 
-static struct vd__transaction *new_server(struct vd_stack *stack, const struct vd_flow *flow,
-                                          struct vd_message *request, const struct vd_via *via)
+/* A record in the table; NULL when there is no memory. */
+static struct vd__transaction *new_record(struct vd_stack *stack, const uint64_t key[2],
+                                          uint32_t hash)
 {
     struct vd__transaction *transaction = vd__transaction_new(stack);
     if (transaction == NULL) {
         return NULL;
     }
-    if (vd__active_new(stack, transaction) == NULL) {
+    memcpy(transaction->key, key, sizeof transaction->key);
+    transaction->method_hash = hash;
+    bool tabled = vd__table_insert(&stack->table, transaction) == 0;
+    if (tabled) {
+        transaction->flags |= VD__FLAG_TABLED;
+    }
+    if (!tabled || vd__active_new(stack, transaction) == NULL) {
         vd__transaction_discard(stack, transaction);
+        return NULL;
+    }
+    return transaction;
+}
+
+static struct vd__transaction *new_server(struct vd_stack *stack, const struct vd_flow *flow,
+                                          struct vd_message *request, const struct vd_via *via,
+                                          const uint64_t key[2])
+{
+    uint32_t hash = method_hash(stack, request, !vd_via_has_cookie(via));
+    struct vd__transaction *transaction = new_record(stack, key, hash);
+    if (transaction == NULL) {
         return NULL;
     }
     struct vd__active *active = transaction->u.active;
@@ -143,9 +165,13 @@ static struct vd__transaction *new_server(struct vd_stack *stack, const struct v
     if (vd_transport_reliable(stack->endpoints[flow->endpoint].transport)) {
         transaction->flags |= VD__FLAG_RELIABLE;
     }
+    if (request->method_id == VD_METHOD_CANCEL) {
+        transaction->flags |= VD__FLAG_INTERNAL;
+    }
+    transaction->flags |= VD__FLAG_PENDING;
     transaction->method = request->method_id;
-    transaction->kind = request->method_id == VD_METHOD_INVITE ? VD__KIND_SERVER_INVITE
-                                                               : VD__KIND_SERVER;
+    transaction->kind =
+        request->method_id == VD_METHOD_INVITE ? VD__KIND_SERVER_INVITE : VD__KIND_SERVER;
     stack->counters.server_transactions++;
     stack->counters.live_server_transactions++;
     stack->pending_requests++;
@@ -165,7 +191,7 @@ static void hand_up(struct vd_stack *stack, const struct vd_flow *flow,
     } else if (stack->config.callbacks.on_request != NULL) {
         stack->config.callbacks.on_request(stack, name, request, flow, stack->config.context);
     } else {
-        vd_respond(stack, name, 501, vd_str(NULL, 0), stack->now);
+        vd__answer(stack, transaction, 501);
     }
     stack->current = NULL;
     stack->current_message = NULL;
@@ -173,14 +199,14 @@ static void hand_up(struct vd_stack *stack, const struct vd_flow *flow,
 
 static void receive_new_request(struct vd_stack *stack, const struct vd_flow *flow,
                                 struct vd_message *request, const struct vd_via *via,
-                                const uint64_t key[2], uint32_t hash)
+                                const uint64_t key[2])
 {
     const struct vd_stack_counters *counters = &stack->counters;
     struct vd__transaction *transaction = NULL;
     bool full = counters->live_server_transactions >= stack->config.max_server_transactions ||
                 stack->pending_requests >= stack->config.max_pending_requests;
     if (!full) {
-        transaction = new_server(stack, flow, request, via);
+        transaction = new_server(stack, flow, request, via, key);
     }
     if (transaction == NULL) {
         stack->counters.overloads++;
@@ -189,10 +215,6 @@ static void receive_new_request(struct vd_stack *stack, const struct vd_flow *fl
         vd__stateless_respond(stack, flow, request, 503, NULL);
         return;
     }
-    memcpy(transaction->key, key, sizeof transaction->key);
-    transaction->method_hash = hash;
-    transaction->flags |= VD__FLAG_TABLED;
-    vd__table_insert(&stack->table, transaction);
     if (transaction->kind == VD__KIND_SERVER_INVITE) {
         vd__server_invite_start(stack, transaction);
     } else {
@@ -202,13 +224,12 @@ static void receive_new_request(struct vd_stack *stack, const struct vd_flow *fl
 
     /* To be answered later: the request's bytes go now, so what its responses repeat is kept. */
     struct vd__active *active = vd__active(transaction);
-    if (active != NULL && active->head == NULL &&
-        transaction->state <= VD_TRANSACTION_PROCEEDING) {
+    if (active != NULL && active->head == NULL && transaction->state <= VD_TRANSACTION_PROCEEDING) {
         stack->current_source = flow->remote;
         int rc = vd__response_keep_head(stack, transaction, request);
         if (rc != 0) {
-            vd__log(stack, VD_LOG_ERROR, rc, "request lost: no memory to keep what responses repeat",
-                    flow, 0, request->raw);
+            vd__log(stack, VD_LOG_ERROR, rc,
+                    "request lost: no memory to keep what responses repeat", flow, 0, request->raw);
             vd__transaction_fail(stack, transaction, rc);
         }
     }
@@ -235,20 +256,20 @@ static int receive_request(struct vd_stack *stack, const struct vd_flow *flow,
     if (found != NULL) {
         receive_retransmission(stack, found);
     } else {
-        receive_new_request(stack, flow, request, via, key, hash);
+        receive_new_request(stack, flow, request, via, key);
     }
     return 0;
 }
 
-/* 18.1.2: a response whose top Via has a sent-by that is none of ours is discarded. The local end that it
- * came to is looked at first; it is nearly always the one that the request left by. */
+/* 18.1.2: a response whose top Via has a sent-by that is none of ours is discarded. The local end
+ * that it came to is looked at first; it is nearly always the one that the request left by. */
 static bool sent_by_is_ours(const struct vd_stack *stack, const struct vd_flow *flow,
                             struct vd_str sent_by)
 {
     const struct vd__endpoint *local = &stack->endpoints[flow->endpoint];
     for (uint32_t i = 0;; i++) {
-        if (vd_str_case_equal(sent_by, vd_str(local->prefix + local->sent_by_offset,
-                                              local->sent_by_size))) {
+        if (vd_str_case_equal(sent_by,
+                              vd_str(local->prefix + local->sent_by_offset, local->sent_by_size))) {
             return true;
         }
         if (i == stack->endpoint_count) {
@@ -258,8 +279,9 @@ static bool sent_by_is_ours(const struct vd_stack *stack, const struct vd_flow *
     }
 }
 
-static struct vd__transaction *find_client(const struct vd_stack *stack, struct vd_message *response,
-                                           const struct vd_via *via, const struct vd_cseq *cseq)
+static struct vd__transaction *find_client(const struct vd_stack *stack,
+                                           struct vd_message *response, const struct vd_via *via,
+                                           const struct vd_cseq *cseq)
 {
     struct vd__transaction *found;
     (void)response;
@@ -296,8 +318,8 @@ static int receive_response(struct vd_stack *stack, const struct vd_flow *flow,
         return 0;
     }
     stack->counters.stray_responses++;
-    vd__log(stack, VD_LOG_DEBUG, VD_ERR_NOT_FOUND, "response belongs to no client transaction", flow,
-            0, response->raw);
+    vd__log(stack, VD_LOG_DEBUG, VD_ERR_NOT_FOUND, "response belongs to no client transaction",
+            flow, 0, response->raw);
     if (stack->config.callbacks.on_stray_response != NULL) {
         stack->config.callbacks.on_stray_response(stack, response, flow, stack->config.context);
     }
@@ -357,8 +379,8 @@ void vd_stack_receive_fault(struct vd_stack *stack, const struct vd_flow *flow, 
     }
 }
 
-/* A datagram of nothing but CRLFs, or of NULs, keeps a NAT binding alive (RFC 5626 3.5.1 has CRLFs; other
- * agents send four NULs or nothing at all). */
+/* A datagram of nothing but CRLFs, or of NULs, keeps a NAT binding alive (RFC 5626 3.5.1 has CRLFs;
+ * other agents send four NULs or nothing at all). */
 static bool is_keepalive(const char *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++) {

@@ -23,8 +23,8 @@ static int write_top_via(struct vd_stack *stack, struct vd_builder *builder, uin
     return vd_build_end_header(builder);
 }
 
-int vd_request_begin(struct vd_stack *stack, struct vd_builder *builder, struct vd_str method,
-                     struct vd_str uri, const struct vd_flow *flow)
+static int begin(struct vd_stack *stack, struct vd_builder *builder, struct vd_str method,
+                 struct vd_str uri, const struct vd_flow *flow)
 {
     if (flow->endpoint >= stack->endpoint_count) {
         return VD_ERR_INVALID;
@@ -71,6 +71,13 @@ int vd_request_begin(struct vd_stack *stack, struct vd_builder *builder, struct 
     return rc;
 }
 
+int vd_request_begin(struct vd_stack *stack, struct vd_builder *builder, struct vd_str method,
+                     struct vd_str uri, const struct vd_flow *flow)
+{
+    int rc = begin(stack, builder, method, uri, flow);
+    return rc == 0 ? 0 : vd__builder_refuse(builder, rc);
+}
+
 /* What every request has: RFC 3261 8.1.1. */
 static int check_complete(struct vd_builder *builder, uint8_t method)
 {
@@ -94,6 +101,10 @@ static int check_complete(struct vd_builder *builder, uint8_t method)
 int vd__request_launch(struct vd_stack *stack, struct vd__transaction *transaction,
                        struct vd__buffer *request, void *user)
 {
+    if (stack->counters.live_client_transactions >= stack->config.max_client_transactions) {
+        stack->counters.overloads++;
+        return VD_ERR_OVERLOAD;
+    }
     if (vd__outbox_reserve(stack, 1) != 0 || vd__active_new(stack, transaction) == NULL) {
         return VD_ERR_NOMEM;
     }

@@ -6,12 +6,13 @@ void vd__server_start(struct vd_stack *stack, struct vd__transaction *transactio
 {
     transaction->state = VD_TRANSACTION_TRYING;
     vd__arm(stack, VD__LANE_TRYING, &transaction->u.active->retransmit);
-    /* After 64*T1 the client has given up: a final response would be a stray, and RFC 4320 4.2 has none
-     * sent. So the transaction need not wait for its TU longer. */
+    /* After 64*T1 the client has given up: a final response would be a stray, and RFC 4320 4.2 has
+     * none sent. So the transaction need not wait for its TU longer. */
     vd__arm(stack, VD__LANE_64T1, &transaction->timer);
 }
 
-/* A retransmitted request: Trying discards it, Proceeding and Completed repeat the latest response. */
+/* A retransmitted request: Trying discards it, Proceeding and Completed repeat the latest response.
+ */
 void vd__server_request(struct vd_stack *stack, struct vd__transaction *transaction)
 {
     if (transaction->message != NULL) {
@@ -31,8 +32,8 @@ int vd__server_may_respond(const struct vd_stack *stack, const struct vd__transa
     if (status >= 200) {
         return 0;
     }
-    /* RFC 4320 4.1: no provisional response but 100, and over an unreliable transport not before the
-     * client's Timer E would have reached T2. */
+    /* RFC 4320 4.1: no provisional response but 100, and over an unreliable transport not before
+     * the client's Timer E would have reached T2. */
     const struct vd__active *active = transaction->u.active;
     bool early = active->retransmit.next != NULL && active->retransmit.deadline > stack->now;
     return status > 100 || (early && !vd__is_reliable(transaction)) ? VD_ERR_STATE : 0;
@@ -55,7 +56,7 @@ void vd__server_responded(struct vd_stack *stack, struct vd__transaction *transa
 /* RFC 4320 4.1: a request still unanswered when Timer E reaches T2 MUST get a 100. */
 void vd__server_timer(struct vd_stack *stack, struct vd__transaction *transaction)
 {
-    vd_respond(stack, vd__transaction_name(transaction), 100, vd_str(NULL, 0), stack->now);
+    vd__answer(stack, transaction, 100);
 }
 
 void vd__server_expire(struct vd_stack *stack, struct vd__transaction *transaction)

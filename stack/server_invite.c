@@ -1,7 +1,7 @@
 #include "core.h"
 
-/* The INVITE server transaction: RFC 3261 17.2.1 figure 7, as RFC 6026 8.7 redraws it with the state
- * Accepted and Timer L. */
+/* The INVITE server transaction: RFC 3261 17.2.1 figure 7, as RFC 6026 8.7 redraws it with the
+ * state Accepted and Timer L. */
 
 void vd__server_invite_start(struct vd_stack *stack, struct vd__transaction *transaction)
 {
@@ -9,7 +9,8 @@ void vd__server_invite_start(struct vd_stack *stack, struct vd__transaction *tra
     vd__arm(stack, VD__LANE_TRYING_INVITE, &transaction->u.active->retransmit);
 }
 
-/* A retransmitted INVITE: Proceeding and Completed repeat the latest response, the rest absorbs it. */
+/* A retransmitted INVITE: Proceeding and Completed repeat the latest response, the rest absorbs it.
+ */
 void vd__server_invite_request(struct vd_stack *stack, struct vd__transaction *transaction)
 {
     bool repeat = transaction->state == VD_TRANSACTION_PROCEEDING ||
@@ -69,7 +70,6 @@ void vd__server_invite_responded(struct vd_stack *stack, struct vd__transaction 
     vd__buffer_unref(&stack->buffers, active->head);
     active->head = NULL;
     if (!vd__is_reliable(transaction)) {
-        active->step = 0;
         vd__arm(stack, VD__LANE_BACKOFF, &active->retransmit); /* Timer G */
     }
 }
@@ -78,7 +78,7 @@ void vd__server_invite_responded(struct vd_stack *stack, struct vd__transaction 
 void vd__server_invite_timer(struct vd_stack *stack, struct vd__transaction *transaction)
 {
     if (transaction->state == VD_TRANSACTION_PROCEEDING) {
-        vd_respond(stack, vd__transaction_name(transaction), 100, vd_str(NULL, 0), stack->now);
+        vd__answer(stack, transaction, 100);
         return;
     }
     struct vd__active *active = transaction->u.active;

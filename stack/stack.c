@@ -32,6 +32,17 @@ static bool is_interval(vd_time t)
     return t >= VD_MSEC && t <= 3600 * VD_SEC;
 }
 
+/* Fit for a header field: no line end, no NUL. */
+static bool is_text(struct vd_str text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        if (text.p[i] == '\r' || text.p[i] == '\n' || text.p[i] == '\0') {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool config_is_valid(const struct vd_stack_config *config)
 {
     const struct vd_limits *limits = &config->limits;
@@ -41,7 +52,7 @@ static bool config_is_valid(const struct vd_stack_config *config)
            config->max_server_transactions <= INT32_MAX && limits->message_size > 0 &&
            limits->message_size <= 65535 && limits->header_size > 0 && limits->line_size > 0 &&
            limits->uri_size > 0 && limits->headers > 0 && limits->params > 0 &&
-           limits->params <= 1024;
+           limits->params <= 1024 && is_text(config->server);
 }
 
 /* RFC 4320 4.1: how long a client's Timer E takes until it is reset to T2. */
@@ -72,8 +83,7 @@ static void init_lanes(struct vd_stack *stack)
 static struct vd_header *new_headers(struct vd_stack *stack, struct vd_message *message)
 {
     uint16_t count = stack->config.limits.headers;
-    struct vd_header *headers =
-        stack->mem.allocate(count * sizeof *headers, stack->mem.context);
+    struct vd_header *headers = stack->mem.allocate(count * sizeof *headers, stack->mem.context);
     if (headers != NULL) {
         vd_message_init(message, headers, count);
     }
@@ -185,6 +195,11 @@ void *vd_stack_context(const struct vd_stack *stack)
     return stack->config.context;
 }
 
+const struct vd_limits *vd_stack_limits(const struct vd_stack *stack)
+{
+    return &stack->config.limits;
+}
+
 vd_time vd_stack_now(const struct vd_stack *stack)
 {
     return stack->now;
@@ -227,8 +242,8 @@ static bool is_sent_by(struct vd_str sent_by)
     return rc >= 0 && (size_t)rc == value.n && vd_str_equal(via.sent_by, sent_by);
 }
 
-int vd_stack_add_endpoint(struct vd_stack *stack, enum vd_transport transport, struct vd_str sent_by,
-                          uint32_t *endpoint)
+int vd_stack_add_endpoint(struct vd_stack *stack, enum vd_transport transport,
+                          struct vd_str sent_by, uint32_t *endpoint)
 {
     struct vd_str name = vd_transport_name(transport);
     const struct vd_str version = VD_STR("SIP/2.0/");
@@ -263,8 +278,9 @@ int vd_stack_add_endpoint(struct vd_stack *stack, enum vd_transport transport, s
 
 void vd__advance(struct vd_stack *stack, vd_time now)
 {
-    /* VD_TIME_NEVER is later than every time, so it is none. */
-    if (now > stack->now && now < VD_TIME_NEVER) {
+    /* VD_TIME_NEVER is later than every time, so it is none; below half of it no deadline
+     * overflows. */
+    if (now > stack->now && now <= VD_TIME_NEVER / 2) {
         stack->now = now;
     }
 }
@@ -331,7 +347,8 @@ static unsigned earliest_lane(const struct vd_stack *stack)
     return earliest;
 }
 
-/* Ends what a call has left with no time to wait: Timers D, I, J and K are zero on a reliable transport. */
+/* Ends what a call has left with no time to wait: Timers D, I, J and K are zero on a reliable
+ * transport. */
 void vd__settle(struct vd_stack *stack)
 {
     struct vd__lane *lane = &stack->lanes[VD__LANE_ZERO];
@@ -374,9 +391,7 @@ vd_time vd_stack_next_deadline(const struct vd_stack *stack)
 
 void vd_timer_arm(struct vd_stack *stack, struct vd_timer *timer, vd_time deadline)
 {
-    /* Never in the past, so that a callback that arms for "now" does not hold up vd_stack_expire. */
-    vd_time soonest = stack->now + 1;
-    vd__wheel_arm(&stack->wheel, timer, deadline > soonest ? deadline : soonest);
+    vd__wheel_arm(&stack->wheel, timer, deadline);
 }
 
 void vd_timer_cancel(struct vd_stack *stack, struct vd_timer *timer)
@@ -386,7 +401,7 @@ void vd_timer_cancel(struct vd_stack *stack, struct vd_timer *timer)
 
 void vd__tag_write(struct vd_stack *stack, char out[16])
 {
-    vd__hex_write(out, vd__siphash_words(&stack->key, ++stack->nonce, 1), 16);
+    vd__hex_write(out, vd__siphash_words(&stack->key, ++stack->nonce, 1));
 }
 
 void vd__log(struct vd_stack *stack, enum vd_log_level level, int error, const char *text,

@@ -18,8 +18,18 @@ static struct vd_str stateless_tag(const struct vd_stack *stack, const struct vd
         }
     }
     vd__siphash_final(&hash, digest);
-    vd__hex_write(out, digest[0], 16);
+    vd__hex_write(out, digest[0]);
     return vd_str(out, 16);
+}
+
+/* Takes back what was written since before was a copy of builder, which may have moved to a larger
+ * buffer meanwhile, and the error with it. */
+static void rewind_to(struct vd_builder *builder, const struct vd_builder *before)
+{
+    builder->length = before->length;
+    builder->written = before->written;
+    builder->in_header = false;
+    builder->error = 0;
 }
 
 /* Copies each header field of an id; one that cannot be written as it is (it is what made the request
@@ -31,14 +41,27 @@ static void copy_what_can_be(struct vd_builder *builder, const struct vd_message
     for (; header != NULL; header = vd_message_header_next(request, header)) {
         struct vd_builder before = *builder;
         if (vd_build_header(builder, id, header->value) == VD_ERR_INVALID) {
-            builder->length = before.length;
-            builder->written = before.written;
-            builder->error = 0;
+            rewind_to(builder, &before);
         }
         if (vd_header_info(id)->form == VD_HEADER_SINGLE) {
             return;
         }
     }
+}
+
+/* Whether what was written holds no line end but those of header fields. A faulty request may hold a bare
+ * CR, LF or NUL where the values that were decoded do not reach: in a Via below the top one, for example. */
+static bool is_clean(const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        bool pair = i + 1 < size && text[i] == '\r' && text[i + 1] == '\n';
+        if (pair) {
+            i++;
+        } else if (text[i] == '\r' || text[i] == '\n' || text[i] == '\0') {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* The head of the response, as complete as the request lets it be. */
@@ -53,12 +76,11 @@ static int write_head(struct vd_stack *stack, struct vd_builder *builder,
     if (vd_message_from(request, &from) == 0 && vd_message_cseq(request, &cseq) == 0 &&
         vd_message_call_id(request, &call_id) == 0) {
         struct vd_builder before = *builder;
-        if (vd__response_write_head(builder, request, source, text) == 0) {
+        if (vd__response_write_head(builder, request, &source->remote, text) == 0 &&
+            is_clean(builder->data + before.length, builder->length - before.length)) {
             return 0;
         }
-        builder->length = before.length;
-        builder->written = before.written;
-        builder->error = 0;
+        rewind_to(builder, &before);
     }
     copy_what_can_be(builder, request, VD_HEADER_VIA);
     copy_what_can_be(builder, request, VD_HEADER_FROM);

@@ -12,7 +12,6 @@ struct vd__transaction *vd__transaction_new(struct vd_stack *stack)
     /* A generation of 0 never stands in a name, so that no name is 0. */
     uint32_t generation = transaction->generation != 0 ? transaction->generation : 1;
     *transaction = (struct vd__transaction){
-        .next = VD__POOL_NONE,
         .index = index,
         .generation = generation,
     };
@@ -71,17 +70,24 @@ void vd__transaction_compact(struct vd_stack *stack, struct vd__transaction *tra
     transaction->flags &= (uint8_t)~VD__FLAG_ACTIVE;
     active->owner = VD__POOL_NONE;
     vd__pool_give(&stack->actives, active->index);
-    if (transaction->kind >= VD__KIND_SERVER_INVITE) {
-        stack->pending_requests--;
-    }
     if (transaction->message != NULL) {
         transaction->message = vd__buffer_compact(&stack->buffers, transaction->message);
+    }
+}
+
+/* A request no longer waits for its final response. */
+void vd__transaction_answered(struct vd_stack *stack, struct vd__transaction *transaction)
+{
+    if ((transaction->flags & VD__FLAG_PENDING) != 0) {
+        transaction->flags &= (uint8_t)~VD__FLAG_PENDING;
+        stack->pending_requests--;
     }
 }
 
 /* Frees a record without a word: one that the application never heard of. */
 void vd__transaction_discard(struct vd_stack *stack, struct vd__transaction *transaction)
 {
+    vd__transaction_answered(stack, transaction);
     vd__transaction_compact(stack, transaction);
     vd__lane_cancel(&transaction->timer);
     vd__buffer_unref(&stack->buffers, transaction->message);

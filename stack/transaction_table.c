@@ -1,136 +1,184 @@
 #include "core.h"
 
-/* filter has a bit for each record that is or was in the chain; it is cleared when the chain is empty. */
-struct bucket {
-    uint32_t head;
-    uint32_t filter;
+#define ENTRIES 7
+
+/* Records on average in a bucket before the next one is added. Those not split yet hold twice as many as
+ * those that were. */
+#define LOAD 4
+
+struct entry {
+    uint32_t hash;  /* the low half of key[0] */
+    uint32_t index; /* VD__POOL_NONE when empty */
 };
 
-/* Buckets are handed out by the pool in groups, in order, and never given back. */
-#define GROUP_BITS 3
-#define GROUP (1u << GROUP_BITS)
+/* 64 bytes. */
+struct bucket {
+    struct entry entries[ENTRIES];
+    uint32_t more; /* number of an overflow bucket, or VD__POOL_NONE */
+    uint32_t unused;
+};
 
-static struct bucket *bucket_at(const struct vd__table *table, uint32_t number)
+static struct bucket *overflow_at(const struct vd__table *table, uint32_t number)
 {
-    struct bucket *group = vd__pool_at(&table->buckets, number >> GROUP_BITS);
-    return group + (number & (GROUP - 1));
+    return number == VD__POOL_NONE ? NULL : vd__pool_at(&table->overflow, number);
 }
 
-static uint32_t filter_bit(const uint64_t key[2])
+static uint32_t number_of(const struct vd__table *table, uint32_t hash)
 {
-    return 1u << (key[1] & 31);
+    uint32_t number = hash & (2 * table->mask + 1);
+    return number < table->bucket_count ? number : number & table->mask;
 }
 
 static struct bucket *bucket_of(const struct vd__table *table, uint64_t digest)
 {
-    uint32_t number = (uint32_t)digest & (2 * table->mask + 1);
-    return bucket_at(table, number < table->bucket_count ? number : number & table->mask);
+    return vd__pool_at(&table->buckets, number_of(table, (uint32_t)digest));
 }
 
-static struct vd__transaction *record_at(const struct vd__table *table, uint32_t index)
+static void clear(struct bucket *bucket)
 {
-    return index == VD__POOL_NONE ? NULL : vd__pool_at(table->transactions, index);
+    memset(bucket, 0xff, sizeof *bucket); /* every index and more: VD__POOL_NONE */
 }
 
-static bool add_group(struct vd__table *table)
+static bool add_bucket(struct vd__table *table)
 {
-    uint32_t index = vd__pool_take(&table->buckets, NULL);
-    if (index == VD__POOL_NONE) {
+    uint32_t number = vd__pool_take(&table->buckets, NULL);
+    if (number == VD__POOL_NONE) {
         return false;
     }
-    struct bucket *group = vd__pool_at(&table->buckets, index);
-    for (unsigned i = 0; i < GROUP; i++) {
-        group[i] = (struct bucket){.head = VD__POOL_NONE};
-    }
+    clear(vd__pool_at(&table->buckets, number));
     return true;
 }
 
 int vd__table_init(struct vd__table *table, struct vd__pool *transactions, const struct vd_mem *mem)
 {
     table->transactions = transactions;
-    vd__pool_init(&table->buckets, mem, GROUP * sizeof(struct bucket));
+    vd__pool_init(&table->buckets, mem, sizeof(struct bucket));
+    vd__pool_init(&table->overflow, mem, sizeof(struct bucket));
     table->count = 0;
-    table->bucket_count = GROUP;
-    table->mask = GROUP - 1;
-    return add_group(table) ? 0 : VD_ERR_NOMEM;
+    table->bucket_count = 1;
+    table->mask = 0;
+    return add_bucket(table) ? 0 : VD_ERR_NOMEM;
 }
 
 void vd__table_free(struct vd__table *table)
 {
     vd__pool_free(&table->buckets);
+    vd__pool_free(&table->overflow);
 }
 
-static void push(struct bucket *bucket, struct vd__transaction *record)
+static bool put(struct vd__table *table, struct bucket *bucket, struct entry entry)
 {
-    record->next = bucket->head;
-    bucket->head = record->index;
-    bucket->filter |= filter_bit(record->key);
+    for (;;) {
+        for (unsigned i = 0; i < ENTRIES; i++) {
+            if (bucket->entries[i].index == VD__POOL_NONE) {
+                bucket->entries[i] = entry;
+                return true;
+            }
+        }
+        if (bucket->more == VD__POOL_NONE) {
+            uint32_t number = vd__pool_take(&table->overflow, NULL);
+            if (number == VD__POOL_NONE) {
+                return false;
+            }
+            bucket->more = number;
+            clear(overflow_at(table, number));
+        }
+        bucket = overflow_at(table, bucket->more);
+    }
 }
 
-/* Adds one bucket and moves to it the records of its other half that belong there. */
+/* Puts the entries of a bucket back, which is no longer part of the table. There is room: 7 entries fit into
+ * one bucket, and each overflow bucket was given back before its entries are put anew. */
+static void put_all(struct vd__table *table, const struct bucket *bucket)
+{
+    for (unsigned i = 0; i < ENTRIES; i++) {
+        struct entry entry = bucket->entries[i];
+        if (entry.index != VD__POOL_NONE) {
+            put(table, bucket_of(table, entry.hash), entry);
+        }
+    }
+}
+
+/* Adds one bucket, and spreads the entries of the one that it parts with over the two. */
 static void split(struct vd__table *table)
 {
     uint32_t number = table->bucket_count;
-    if (number == UINT32_MAX / 2 || ((number & (GROUP - 1)) == 0 && !add_group(table))) {
+    uint32_t wide = 2 * table->mask + 1;
+    if (number == 1u << 30 || !add_bucket(table)) {
         return;
     }
-    uint32_t wide = 2 * table->mask + 1;
-    struct bucket *source = bucket_at(table, number & table->mask);
-    struct bucket *target = bucket_at(table, number);
+    struct bucket *source = vd__pool_at(&table->buckets, number & table->mask);
+    struct bucket copy = *source;
+    clear(source);
     table->bucket_count++;
     if (table->bucket_count > wide) {
         table->mask = wide;
     }
-    struct vd__transaction *record = record_at(table, source->head);
-    *source = (struct bucket){.head = VD__POOL_NONE};
-    while (record != NULL) {
-        struct vd__transaction *next = record_at(table, record->next);
-        push(((uint32_t)record->key[0] & wide) == number ? target : source, record);
-        record = next;
+    put_all(table, &copy);
+    while (copy.more != VD__POOL_NONE) {
+        uint32_t overflow = copy.more;
+        copy = *overflow_at(table, overflow);
+        vd__pool_give(&table->overflow, overflow);
+        put_all(table, &copy);
     }
 }
 
-void vd__table_insert(struct vd__table *table, struct vd__transaction *transaction)
+int vd__table_insert(struct vd__table *table, struct vd__transaction *transaction)
 {
-    if (table->count >= table->bucket_count) {
+    struct entry entry = {.hash = (uint32_t)transaction->key[0], .index = transaction->index};
+    if (table->count / LOAD >= table->bucket_count) {
         split(table);
     }
-    push(bucket_of(table, transaction->key[0]), transaction);
+    if (!put(table, bucket_of(table, entry.hash), entry)) {
+        return VD_ERR_NOMEM;
+    }
     table->count++;
+    return 0;
 }
 
 void vd__table_remove(struct vd__table *table, struct vd__transaction *transaction)
 {
     struct bucket *bucket = bucket_of(table, transaction->key[0]);
-    uint32_t *link = &bucket->head;
-    while (*link != transaction->index) {
-        link = &record_at(table, *link)->next;
+    for (; bucket != NULL; bucket = overflow_at(table, bucket->more)) {
+        for (unsigned i = 0; i < ENTRIES; i++) {
+            if (bucket->entries[i].index == transaction->index) {
+                bucket->entries[i].index = VD__POOL_NONE;
+                table->count--;
+                return;
+            }
+        }
     }
-    *link = transaction->next;
-    if (bucket->head == VD__POOL_NONE) {
-        bucket->filter = 0;
-    }
-    table->count--;
 }
 
-static struct vd__transaction *find_from(const struct vd__table *table, uint32_t index,
-                                         const uint64_t key[2])
+/* The first record with this digest behind `last`; from the beginning when last is NULL. */
+static struct vd__transaction *find_after(const struct vd__table *table, const uint64_t key[2],
+                                          const struct vd__transaction *last)
 {
-    struct vd__transaction *record = record_at(table, index);
-    while (record != NULL && (record->key[0] != key[0] || record->key[1] != key[1])) {
-        record = record_at(table, record->next);
+    const struct bucket *bucket = bucket_of(table, key[0]);
+    bool behind = last == NULL;
+    for (; bucket != NULL; bucket = overflow_at(table, bucket->more)) {
+        for (unsigned i = 0; i < ENTRIES; i++) {
+            struct entry entry = bucket->entries[i];
+            if (entry.index == VD__POOL_NONE || entry.hash != (uint32_t)key[0]) {
+                continue;
+            }
+            struct vd__transaction *record = vd__pool_at(table->transactions, entry.index);
+            if (behind && record->key[0] == key[0] && record->key[1] == key[1]) {
+                return record;
+            }
+            behind = behind || record == last;
+        }
     }
-    return record;
+    return NULL;
 }
 
 struct vd__transaction *vd__table_find(const struct vd__table *table, const uint64_t key[2])
 {
-    const struct bucket *bucket = bucket_of(table, key[0]);
-    return (bucket->filter & filter_bit(key)) != 0 ? find_from(table, bucket->head, key) : NULL;
+    return find_after(table, key, NULL);
 }
 
 struct vd__transaction *vd__table_find_next(const struct vd__table *table,
-                                            const struct vd__transaction *transaction)
+                                            const struct vd__transaction *last)
 {
-    return find_from(table, transaction->next, transaction->key);
+    return find_after(table, last->key, last);
 }

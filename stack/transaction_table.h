@@ -1,9 +1,10 @@
 /* transaction_table.h - server transactions by the keyed digest of what RFC 3261 17.2.3 matches on.
  *
- * Linear hashing: the table grows by one bucket with each insertion past one record a bucket, so there
- * is no moment at which all of it is moved. Buckets hold the number of a record; records link on. Each
- * bucket has a filter of what it holds too, since most look-ups are for a new request: these need not
- * touch a record that lay idle for seconds.
+ * A bucket is a cache line: it holds the low half word of each digest beside the record's number, so a
+ * look-up for a new request, which is most of them, touches that line and no record. The table grows by
+ * linear hashing, one bucket at a time, from what the buckets themselves hold: there is no moment at which
+ * all of it is moved, and growing touches no record that lay idle for seconds.
+ *
  * The digest has 128 bits under a secret key: two different branches with the same one are not to be
  * expected, and cannot be made on purpose.
  */
@@ -19,8 +20,9 @@ struct vd__transaction;
 
 struct vd__table {
     struct vd__pool *transactions;
-    struct vd__pool buckets; /* of a cache line of them each */
-    uint32_t count;          /* records in the table */
+    struct vd__pool buckets;  /* numbered as the table numbers them */
+    struct vd__pool overflow; /* buckets that hold what did not fit */
+    uint32_t count;           /* records in the table */
     uint32_t bucket_count;
     uint32_t mask; /* the largest power of two not above bucket_count, less one */
 };
@@ -29,14 +31,15 @@ struct vd__table {
 int vd__table_init(struct vd__table *table, struct vd__pool *transactions, const struct vd_mem *mem);
 void vd__table_free(struct vd__table *table);
 
-/* The record's key is its digest. If there is no memory to grow, chains get longer: it never fails. */
-void vd__table_insert(struct vd__table *table, struct vd__transaction *transaction);
+/* The record's key is its digest. Returns 0, or VD_ERR_NOMEM when its bucket is full and there is no memory
+ * for another. */
+int vd__table_insert(struct vd__table *table, struct vd__transaction *transaction);
 void vd__table_remove(struct vd__table *table, struct vd__transaction *transaction);
 
-/* The first record with this digest, and the next one with the digest of transaction; NULL when there
- * is none. */
+/* The first record with this digest, and the one after `last` with the same digest; NULL when there is
+ * none. */
 struct vd__transaction *vd__table_find(const struct vd__table *table, const uint64_t key[2]);
 struct vd__transaction *vd__table_find_next(const struct vd__table *table,
-                                            const struct vd__transaction *transaction);
+                                            const struct vd__transaction *last);
 
 #endif

@@ -4,6 +4,9 @@
  * vd_build_end. Text that a caller passes in is checked: CR, LF and NUL never reach the wire
  * (VD_ERR_INVALID), so no value can add a header field or a message of its own.
  *
+ * A start line comes first, and once; calls in another order are VD_ERR_STATE. A call after
+ * vd_build_end returns that too, and leaves the message as it is.
+ *
  * SPDX-License-Identifier: MIT
  */
 #ifndef VIADUCT_BUILD_H
@@ -18,15 +21,16 @@ extern "C" {
 #endif
 
 /* A message in the making: length bytes are written at data, capacity is the room there. grow, when
- * it is set, is asked for more room: it makes data and capacity fit at least needed bytes and returns
- * 0 or a negative error. written has a bit for each vd_header_id that stands in the message. owner is
- * for who set grow. */
+ * it is set, is asked for more room: it makes data and capacity fit at least needed bytes and
+ * returns 0 or a negative error. written has a bit for each vd_header_id that stands in the
+ * message. owner is for who set grow. */
 struct vd_builder {
     char *data;
     size_t length;
     size_t capacity;
     int error;
     bool ended;
+    bool in_header;      /* between vd_build_begin_header and vd_build_end_header */
     uint8_t cseq_method; /* enum vd_method, when written has CSeq */
     uint64_t written;
     int (*grow)(struct vd_builder *builder, size_t needed);
@@ -39,13 +43,15 @@ VD_API void vd_builder_init(struct vd_builder *builder, char *data, size_t capac
 
 /* The start line. method must be a token and uri free of white space; status must be 100 to 699; an
  * empty reason takes that of vd_reason_phrase. Errors (here and below) stick: VD_ERR_INVALID,
- * VD_ERR_SPACE, VD_ERR_NOMEM; each function returns the error that stuck, or 0. */
-VD_API int vd_build_request_line(struct vd_builder *builder, struct vd_str method, struct vd_str uri);
+ * VD_ERR_STATE, VD_ERR_SPACE, VD_ERR_NOMEM; each function returns the error that stuck, or 0. */
+VD_API int vd_build_request_line(struct vd_builder *builder, struct vd_str method,
+                                 struct vd_str uri);
 VD_API int vd_build_status_line(struct vd_builder *builder, int status, struct vd_str reason);
 
 /* "Name: value". id must not be VD_HEADER_OTHER, VD_HEADER_CONTENT_LENGTH (vd_build_end writes it);
- * name must be a token. A fold in value (CRLF and a space or tab, as in a value that was parsed) is
- * written as one space. */
+ * name must be a token, and no other name of those two; a CSeq must be one that can be decoded. A
+ * fold in value (CRLF and a space or tab, as in a value that was parsed) is written as one space.
+ */
 VD_API int vd_build_header(struct vd_builder *builder, enum vd_header_id id, struct vd_str value);
 VD_API int vd_build_header_named(struct vd_builder *builder, struct vd_str name,
                                  struct vd_str value);
@@ -56,26 +62,28 @@ VD_API int vd_build_number(struct vd_builder *builder, enum vd_header_id id, uin
 /* "CSeq: number method". number must be below 2^31. */
 VD_API int vd_build_cseq(struct vd_builder *builder, uint32_t number, struct vd_str method);
 
-/* "Name: "display" <uri>;tag=tag" for From, To, Contact, Route and so on. display is plain text: it is
- * put in quotes and escaped; an empty one is left out. uri must not hold '>' or white space. tag, a
- * token, is left out when it is empty. */
-VD_API int vd_build_nameaddr(struct vd_builder *builder, enum vd_header_id id, struct vd_str display,
-                             struct vd_str uri, struct vd_str tag);
+/* "Name: "display" <uri>;tag=tag" for From, To, Contact, Route and so on. display is plain text: it
+ * is put in quotes and escaped, and must be UTF-8; an empty one is left out. uri must not hold '<',
+ * '>' or white space. tag, a token, is left out when it is empty. */
+VD_API int vd_build_nameaddr(struct vd_builder *builder, enum vd_header_id id,
+                             struct vd_str display, struct vd_str uri, struct vd_str tag);
 
 /* Appends text as it stands inside the header field being written by the caller's own hand: between
- * vd_build_begin_header and vd_build_end_header any number of vd_build_text and
- * vd_build_text_number. */
+ * vd_build_begin_header and vd_build_end_header any number of vd_build_text, vd_build_text_number
+ * and vd_build_quoted. id is as for vd_build_header, but not VD_HEADER_CSEQ. */
 VD_API int vd_build_begin_header(struct vd_builder *builder, enum vd_header_id id);
 VD_API int vd_build_text(struct vd_builder *builder, struct vd_str text);
 VD_API int vd_build_text_number(struct vd_builder *builder, uint64_t number);
 VD_API int vd_build_end_header(struct vd_builder *builder);
 
-/* Text as a quoted-string, with its quotes: '"' and '\' are escaped (RFC 3261 25.1). */
+/* Text as a quoted-string, with its quotes: '"', '\' and control characters are escaped (RFC 3261
+ * 25.1). It must be UTF-8. */
 VD_API int vd_build_quoted(struct vd_builder *builder, struct vd_str text);
 
-/* Ends the message: Content-Type (left out when it is empty), Content-Length, the empty line and the
- * body, which may hold any bytes. A body without Content-Type is VD_ERR_INVALID (RFC 3261 20.15)
- * unless vd_build_header wrote one. Nothing can be appended afterwards.
+/* Ends the message: Content-Type (left out when it is empty), Content-Length, the empty line and
+ * the body, which may hold any bytes. A body without Content-Type is VD_ERR_INVALID (RFC
+ * 3261 20.15) unless vd_build_header wrote one, and so is a second Content-Type. Nothing can be
+ * appended afterwards.
  *
  * Returns 0 or the error that stuck. On success data and length are the message. */
 VD_API int vd_build_end(struct vd_builder *builder, struct vd_str content_type, struct vd_str body);

@@ -106,7 +106,9 @@ enum vd_framing {
  * parser reads on to the end of the header fields if it can, and reports the first fault.
  *
  * Checked here: the start line, the form of each header field (a colon, no bare CR or LF, no control
- * characters but in a quoted-pair), that those that may appear once do so, and Content-Length. */
+ * characters but in a quoted-pair), that those that may appear once do so, and Content-Length. Bytes
+ * from 0x80 on are taken as they are in values and in the reason phrase, also where they are not
+ * UTF-8. */
 VD_API int vd_message_parse(struct vd_message *message, const char *bytes, size_t size,
                             enum vd_framing framing, const struct vd_limits *limits);
 
@@ -196,7 +198,8 @@ VD_API int vd_warning_next(struct vd_value_iterator *iterator, struct vd_warning
 
 /* Copies a message with its bytes, to keep it longer than the buffer it was parsed from. mem may be
  * NULL for the default. The copy is one block; typed values are decoded anew when asked for. Returns
- * NULL when there is no memory. vd_message_free gives it back, with the same mem; NULL is allowed. */
+ * NULL when there is no memory. A message whose parsing gave VD_ERR_INCOMPLETE must not be copied: its
+ * bytes are not all there. vd_message_free gives it back, with the same mem; NULL is allowed. */
 VD_API struct vd_message *vd_message_copy(const struct vd_message *message,
                                           const struct vd_mem *mem);
 VD_API void vd_message_free(struct vd_message *message, const struct vd_mem *mem);

@@ -138,6 +138,10 @@ VD_API void vd_stack_free(struct vd_stack *stack);
 /* The context of the configuration. */
 VD_API void *vd_stack_context(const struct vd_stack *stack);
 
+/* The limits of the configuration: what reads messages off streams keeps to them as well. Valid as long
+ * as the stack. */
+VD_API const struct vd_limits *vd_stack_limits(const struct vd_stack *stack);
+
 /* The latest time that the stack was told. */
 VD_API vd_time vd_stack_now(const struct vd_stack *stack);
 
@@ -172,8 +176,10 @@ VD_API void vd_stack_expire(struct vd_stack *stack, vd_time now);
 /* When vd_stack_expire must be called next; VD_TIME_NEVER when no timer is armed. */
 VD_API vd_time vd_stack_next_deadline(const struct vd_stack *stack);
 
-/* A message to go out. data and size stay valid until vd_stack_send_done or vd_stack_send_failed gets
- * it back. token and buffer are the stack's own. */
+/* A message to go out. data and size stay valid until vd_stack_send_done or vd_stack_send_failed gets it
+ * back. On a reliable transport flow.connection is the connection to use if it is still there; else, and
+ * when it is 0, the message goes on whatever connection there is, or can be made, from flow.endpoint to
+ * flow.remote. token and buffer are the stack's own. */
 struct vd_send {
     struct vd_flow flow;
     const char *data;
@@ -186,7 +192,8 @@ struct vd_send {
  * given back, in any order, to vd_stack_send_done or vd_stack_send_failed. */
 VD_API size_t vd_stack_poll_send(struct vd_stack *stack, struct vd_send *out, size_t max);
 
-/* The message was sent, or it no longer matters. */
+/* The message was sent, or it no longer matters. On a connection sent->flow.connection must say which one
+ * it was. */
 VD_API void vd_stack_send_done(struct vd_stack *stack, const struct vd_send *sent);
 
 /* The message could not be sent: error (VD_ERR_TRANSPORT, VD_ERR_REFUSED, VD_ERR_UNREACHABLE) goes to
@@ -201,8 +208,9 @@ VD_API void vd_stack_send_failed(struct vd_stack *stack, const struct vd_send *f
 VD_API void vd_stack_icmp_error(struct vd_stack *stack, const struct vd_flow *flow, const char *quoted,
                                 size_t size, int error, vd_time now);
 
-/* The connection of flow is gone. error goes to each transaction that has a request or a response on it
- * for which it still waits. */
+/* The connection of flow is gone: error goes to each client transaction whose request left on it and that
+ * has no final response yet (RFC 3261 17.1.4). Responses that are still to come find another way (18.2.2):
+ * vd_send.flow then has the address to connect to. */
 VD_API void vd_stack_flow_closed(struct vd_stack *stack, const struct vd_flow *flow, int error,
                                  vd_time now);
 

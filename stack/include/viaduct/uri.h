@@ -21,10 +21,10 @@ enum vd_host_kind { VD_HOST_NONE = 0, VD_HOST_NAME, VD_HOST_IP4, VD_HOST_IP6 };
 
 /* A decoded URI: views over the text, escapes as they stand (vd_unescape undoes them).
  *
- * sip and sips: user, password, host, port, params (";"), headers ("?"). An IPv6 host is without its
- * brackets. has_user tells "sip:@host" (not legal) from "sip:host"; port is 0 when there is none.
- * tel: user is the number, params its parameters; there is no host.
- * Any other scheme: opaque is what follows the colon; only its characters are checked. */
+ * sip and sips: user, password, host, port, params (";"), headers ("?"). An IPv6 host is without
+ * its brackets. has_user tells "sip:@host" (not legal) from "sip:host"; port is 0 when there is
+ * none. tel: user is the number, params its parameters; there is no host. Any other scheme: opaque
+ * is what follows the colon; only its characters are checked. */
 struct vd_uri {
     struct vd_str raw;
     struct vd_str scheme_name;
@@ -43,14 +43,14 @@ struct vd_uri {
 
 /* Decodes a URI that fills text from end to end, without angle brackets and without white space.
  *
- * Returns 0, or VD_ERR_SYNTAX, VD_ERR_RANGE (a port that is 0 or past 65535) or VD_ERR_TOO_MANY (more
- * than 64 parameters or 64 headers); fault, which may be NULL, then gets the offset within text and
- * the rule, and what *out holds is not specified. Duplicate URI parameters are VD_ERR_SYNTAX (RFC 3261 19.1.1: "any given parameter-name MUST NOT appear more than once"). */
+ * Returns 0, or VD_ERR_SYNTAX, VD_ERR_RANGE (a port that is 0 or past 65535) or VD_ERR_TOO_MANY
+ * (more than 64 parameters or 64 headers); fault, which may be NULL, then gets the offset within
+ * text and the rule, and what *out holds is not specified. Duplicate URI parameters are
+ * VD_ERR_SYNTAX (RFC 3261 19.1.1: "any given parameter-name MUST NOT appear more than once"). */
 VD_API int vd_uri_parse(struct vd_str text, struct vd_uri *out, struct vd_fault *fault);
 
-/* Compares two decoded URIs by RFC 3261 19.1.4 (sip and sips), RFC 5954 4 (IP addresses by
- * value), RFC 3966 4 (tel), and byte by byte
- * but for the case of the scheme for all others. */
+/* Compares two decoded URIs by RFC 3261 19.1.4 (sip and sips; IP addresses by value, RFC 5954 4),
+ * RFC 3966 4 (tel), and byte by byte but for the case of the scheme for all others. */
 VD_API bool vd_uri_equal(const struct vd_uri *a, const struct vd_uri *b);
 
 /* True when params hold "lr" (RFC 3261 19.1.1). */

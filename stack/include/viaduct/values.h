@@ -1,10 +1,10 @@
 /* viaduct/values.h - the typed values of the header fields of RFC 3261 section 20.
  *
  * A vd_X_parse function decodes one value that stands at the start of text, skips the white space
- * after it, and returns how many bytes it read: all of text, or up to the comma that starts the next
- * value of a list. On an error it returns a negative number, and fault (which may be NULL) gets the
- * offset within text and the rule; what *out holds is then not specified. Every result is made of
- * views over text. A value is never empty: the empty text is VD_ERR_SYNTAX.
+ * after it, and returns how many bytes it read: all of text, or up to the comma that starts the
+ * next value of a list. On an error it returns a negative number, and fault (which may be NULL)
+ * gets the offset within text and the rule; what *out holds is then not specified. Every result is
+ * made of views over text. A value is never empty: the empty text is VD_ERR_SYNTAX.
  *
  * Most programs do not call these but the functions of viaduct/message.h, which find the header
  * field as well.
@@ -87,7 +87,8 @@ VD_API int vd_cseq_parse(struct vd_str text, struct vd_cseq *out, struct vd_faul
 /* A decimal number of digits only: Content-Length, Max-Forwards, Expires, Min-Expires. White space
  * round it is skipped; a sign, a hex number, nothing at all are VD_ERR_SYNTAX; over limit is
  * VD_ERR_RANGE, out then holds limit. */
-VD_API int vd_number_parse(struct vd_str text, uint32_t limit, uint32_t *out, struct vd_fault *fault);
+VD_API int vd_number_parse(struct vd_str text, uint32_t limit, uint32_t *out,
+                           struct vd_fault *fault);
 
 /* A token, or type/subtype, with parameters: Accept, Accept-Encoding, Accept-Language,
  * Content-Type, Content-Disposition, Content-Encoding, Content-Language, Allow, Require,

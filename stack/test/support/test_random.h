@@ -1,0 +1,26 @@
+/* test_random.h - numbers that look random and follow from a seed (splitmix64). */
+#ifndef TEST_RANDOM_H
+#define TEST_RANDOM_H
+
+#include <stdint.h>
+
+struct test_random {
+    uint64_t state;
+};
+
+static inline uint64_t test_random_next(struct test_random *random)
+{
+    random->state += 0x9e3779b97f4a7c15u;
+    uint64_t x = random->state;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+/* 0 to limit - 1; limit must not be 0. */
+static inline uint64_t test_random_below(struct test_random *random, uint64_t limit)
+{
+    return test_random_next(random) % limit;
+}
+
+#endif
