@@ -1,0 +1,124 @@
+/* main.c - the sender/receiver benchmark: how many transaction pairs per second two SIP stacks
+ * exchange over real sockets.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#define _GNU_SOURCE
+#include "fail.h"
+#include "limits.h"
+#include "options.h"
+#include "report.h"
+#include "run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { EXIT_USAGE = 2 };
+
+static void on_signal(int number)
+{
+    (void)number;
+    run_interrupt();
+}
+
+/* A second signal ends the program as if there were no handler. */
+static int catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    if (sigaction(SIGINT, &action, NULL) < 0 || sigaction(SIGTERM, &action, NULL) < 0) {
+        return fail("cannot catch signals: %s", strerror(errno));
+    }
+    return 0;
+}
+
+/* ---- Output ---- */
+
+/* A report that goes to a file of its own or to stdout. */
+struct output {
+    const char *name; /* NULL when it is not wanted */
+    FILE *file;
+};
+
+/* Opened before the run, so that a wrong name costs no time. */
+static int open_output(struct output *output, const char *name)
+{
+    output->name = name;
+    if (name == NULL) {
+        return 0;
+    }
+    output->file = strcmp(name, "-") == 0 ? stdout : fopen(name, "we");
+    return output->file == NULL ? fail("cannot write %s: %s", name, strerror(errno)) : 0;
+}
+
+/* Flushes, so that a full disk is not taken for a report. */
+static int finish_output(FILE *file, const char *name)
+{
+    if (fflush(file) != 0 || ferror(file) != 0) {
+        return fail("cannot write %s: %s", name, strerror(errno));
+    }
+    return 0;
+}
+
+static void close_output(struct output *output)
+{
+    if (output->file != NULL && output->file != stdout) {
+        fclose(output->file);
+    }
+}
+
+static int report(const struct options *options, const struct result *result,
+                  const struct output *json, const struct output *csv)
+{
+    int error = 0;
+    if (json->file != NULL) {
+        report_json(json->file, options, result);
+        error |= finish_output(json->file, json->name);
+    }
+    if (csv->file != NULL) {
+        report_csv(csv->file, options, result);
+        error |= finish_output(csv->file, csv->name);
+    }
+    report_summary(stdout, options, result);
+    return error | finish_output(stdout, "the report");
+}
+
+/* ---- The run ---- */
+
+static int run_and_report(const struct options *options)
+{
+    static struct result result;
+    struct output json = {0};
+    struct output csv = {0};
+    if (limits_raise(options) < 0 || catch_signals() < 0) {
+        return -1;
+    }
+    int error = open_output(&json, options->json);
+    if (error == 0) {
+        error = open_output(&csv, options->csv);
+    }
+    if (error == 0) {
+        error = run_make(options, isatty(STDERR_FILENO) == 1, &result);
+    }
+    if (error == 0) {
+        error = report(options, &result, &json, &csv);
+    }
+    close_output(&json);
+    close_output(&csv);
+    return result.complete ? error : -1;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    switch (options_parse(&options, argc, argv)) {
+    case OPTIONS_USAGE:
+        return EXIT_USAGE;
+    case OPTIONS_QUIT:
+        return finish_output(stdout, "to stdout") < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+    default:
+        return run_and_report(&options) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+    }
+}

@@ -1,0 +1,291 @@
+/* test_options.c - the command line.
+ *
+ * Covered: defaults; each option of ours and each of reSIProcate's, long and short, with what it
+ * sets; that the last one of two counts; what is refused, always with one line on stderr that names
+ * what is wrong; --help and --version. Not covered: what the options do in a run (test_run.c,
+ * test_exchange.c).
+ */
+#include "options.h"
+
+#include "capture.h"
+#include "run_suite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ARGUMENTS_MOST = 16 };
+
+/* Splits a line at its spaces, parses it and keeps what was printed to fd. */
+static const char *parse(const char *line, int fd, struct options *options,
+                         enum options_result *result)
+{
+    static char words[512];
+    char *argv[ARGUMENTS_MOST + 2] = {"testStack"};
+    int argc = 1;
+    snprintf(words, sizeof words, "%s", line);
+    for (char *word = strtok(words, " "); word != NULL && argc <= ARGUMENTS_MOST;
+         word = strtok(NULL, " ")) {
+        argv[argc++] = word;
+    }
+    capture_begin(fd);
+    *result = options_parse(options, argc, argv);
+    return capture_end();
+}
+
+static bool accepts(const char *line, struct options *options)
+{
+    enum options_result result;
+    const char *printed = parse(line, 2, options, &result);
+    if (result != OPTIONS_RUN || printed[0] != '\0') {
+        printf("\n    '%s': %s", line, printed);
+        return false;
+    }
+    return true;
+}
+
+static void defaults_are_those_that_the_help_states(void)
+{
+    struct options options;
+    char ip[VD_ADDR_TEXT_SIZE];
+    CU_ASSERT_FATAL(accepts("", &options));
+    vd_addr_format_ip(&options.bind, ip);
+    CU_ASSERT_STRING_EQUAL(ip, "127.0.0.1");
+    CU_ASSERT_EQUAL(options.bind.port, 0);
+    CU_ASSERT_EQUAL(options.ports, 1);
+    CU_ASSERT_EQUAL(options.runs, 10000);
+    CU_ASSERT_EQUAL(options.window, 100);
+    CU_ASSERT_EQUAL(options.base_port, 11000);
+    CU_ASSERT_EQUAL(options.duration, 0);
+    CU_ASSERT_EQUAL(options.warmup, 0);
+    CU_ASSERT_EQUAL(options.longest_wait, VD_TIME_NEVER);
+    CU_ASSERT_EQUAL(options.verbose, 0);
+    CU_ASSERT_FALSE(options.invite);
+    CU_ASSERT_FALSE(options.common);
+    CU_ASSERT_PTR_NULL(options.json);
+    CU_ASSERT_PTR_NULL(options.csv);
+}
+
+#define OFFSET(member) offsetof(struct options, member), sizeof(((struct options *)0)->member)
+
+static void option_sets_what_it_names(void)
+{
+    static const struct {
+        const char *line;
+        size_t offset;
+        size_t size;
+        uint64_t value;
+    } cases[] = {
+        {"--ports 3", OFFSET(ports), 3},
+        {"--ports=3", OFFSET(ports), 3},
+        {"--ports 27267", OFFSET(ports), 27267},
+        {"--runs 7", OFFSET(runs), 7},
+        {"--runs 4611686018427387903", OFFSET(runs), 4611686018427387903u},
+        {"--window 1", OFFSET(window), 1},
+        {"--window 1000000", OFFSET(window), 1000000},
+        {"--invite", OFFSET(invite), true},
+        {"--base-port 1", OFFSET(base_port), 1},
+        {"--base-port 65534", OFFSET(base_port), 65534},
+        {"--duration 1.5", OFFSET(duration), 1500000},
+        {"--duration .25", OFFSET(duration), 250000},
+        {"--duration 86400", OFFSET(duration), 86400000000},
+        {"--warmup 2", OFFSET(warmup), 2000000},
+        {"--warmup 0", OFFSET(warmup), 0},
+        {"--threads common", OFFSET(common), true},
+        {"--threads event", OFFSET(common), false},
+        {"--selector epoll", OFFSET(common), false},
+        {"--udp", OFFSET(common), false},
+        {"--verbose 3", OFFSET(verbose), 3},
+        /* reSIProcate's */
+        {"--numports 3", OFFSET(ports), 3},
+        {"-n 3", OFFSET(ports), 3},
+        {"-n3", OFFSET(ports), 3},
+        {"--num-runs 7", OFFSET(runs), 7},
+        {"-r 7", OFFSET(runs), 7},
+        {"--window-size 5", OFFSET(window), 5},
+        {"-w 5", OFFSET(window), 5},
+        {"-i", OFFSET(invite), true},
+        {"--port 12000", OFFSET(base_port), 12000},
+        {"--port 0", OFFSET(base_port), 11000},
+        {"--protocol udp", OFFSET(common), false},
+        {"-p udp", OFFSET(common), false},
+        {"--listen 1", OFFSET(common), false},
+        {"--thread-type none", OFFSET(common), true},
+        {"--thread-type none", OFFSET(longest_wait), 0},
+        {"-t none -s 20", OFFSET(longest_wait), 20000},
+        {"-s 20 -t none", OFFSET(longest_wait), 20000},
+        {"-t common", OFFSET(common), true},
+        {"-t common", OFFSET(longest_wait), VD_TIME_NEVER},
+        {"-t std", OFFSET(common), false},
+        {"-t std", OFFSET(longest_wait), VD_TIME_NEVER},
+        {"-t intr", OFFSET(common), false},
+        {"-t event", OFFSET(common), false},
+        {"-t epoll", OFFSET(common), false},
+        {"-t fdset", OFFSET(common), false},
+        {"-t poll", OFFSET(common), false},
+        {"--select-time 0", OFFSET(longest_wait), 0},
+        {"--select-time 60000", OFFSET(longest_wait), 60000000},
+        /* The last one counts. */
+        {"--window 5 -w 6", OFFSET(window), 6},
+        {"-t common --threads event", OFFSET(common), false},
+        {"-t none --threads common", OFFSET(longest_wait), VD_TIME_NEVER},
+        {"--bind 127.0.0.1 -b 127.0.0.2", OFFSET(ports), 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct options options;
+        uint64_t value = 0;
+        CU_ASSERT_FATAL(accepts(cases[i].line, &options));
+        memcpy(&value, (const char *)&options + cases[i].offset, cases[i].size);
+        if (value != cases[i].value) {
+            printf("\n    '%s' gives %llu", cases[i].line, (unsigned long long)value);
+        }
+        CU_ASSERT_EQUAL(value, cases[i].value);
+    }
+}
+
+static void reports_go_where_they_are_told(void)
+{
+    struct options options;
+    CU_ASSERT_FATAL(accepts("--json - --csv out.csv", &options));
+    CU_ASSERT_STRING_EQUAL(options.json, "-");
+    CU_ASSERT_STRING_EQUAL(options.csv, "out.csv");
+}
+
+static void address_is_a_literal_of_the_family(void)
+{
+    static const struct {
+        const char *line;
+        const char *address;
+    } cases[] = {
+        {"--bind 192.0.2.1", "192.0.2.1:11000"},
+        {"-b 127.0.0.2", "127.0.0.2:11000"},
+        {"--ipv6", "[::1]:11000"},
+        {"-6", "[::1]:11000"},
+        {"--v6", "[::1]:11000"},
+        {"--ipv6 --bind 2001:db8::1", "[2001:db8::1]:11000"},
+        {"-b ::1 -6", "[::1]:11000"},
+        {"-6 -b [::1]", "[::1]:11000"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct options options;
+        char text[VD_ADDR_TEXT_SIZE];
+        CU_ASSERT_FATAL(accepts(cases[i].line, &options));
+        struct vd_addr address = options_address(&options, options.base_port);
+        vd_addr_format(&address, text);
+        CU_ASSERT_STRING_EQUAL(text, cases[i].address);
+    }
+}
+
+static void wrong_line_is_refused_with_one_line_that_says_why(void)
+{
+    static const struct {
+        const char *line;
+        const char *says;
+    } cases[] = {
+        {"--unknown", "--unknown"},
+        {"-q", "q"},
+        {"word", "'word'"},
+        {"--udp word", "'word'"},
+        {"--runs", "--runs"},
+        {"--invite=1", "--invite"},
+        {"--ports 0", "--ports: '0' is not a number from 1 to 32767"},
+        {"--ports 32768", "--ports"},
+        {"--ports -1", "'-1'"},
+        {"--ports 1x", "'1x'"},
+        {"--ports 99999999999999999999", "--ports"},
+        {"-n 0", "-n: '0'"},
+        {"--runs 0", "--runs"},
+        {"--window 0", "--window: '0' is not a number from 1 to 1000000"},
+        {"--window 1000001", "--window"},
+        {"-w +5", "-w: '+5'"},
+        {"--base-port 0", "--base-port"},
+        {"--base-port 65536", "--base-port"},
+        {"--base-port 65535", "ports 65535 to 65536 go past 65535"},
+        {"--base-port 65534 --ports 2", "ports 65534 to 65537 go past 65535"},
+        {"--ports 32767", "ports 11000 to 76533 go past 65535"},
+        {"--port 65536", "--port"},
+        {"--duration 0", "--duration"},
+        {"--duration 1e9", "--duration"},
+        {"--duration nan", "--duration"},
+        {"--duration -1", "--duration"},
+        {"--duration .", "--duration"},
+        {"--duration 86401", "--duration"},
+        {"--warmup x", "--warmup"},
+        {"--runs 5 --duration 1", "--runs and --duration exclude each other"},
+        {"--threads none", "--threads: 'none' is neither event nor common"},
+        {"--selector poll", "--selector: 'poll' is not supported"},
+        {"--bind host.example.com", "'host.example.com' is not an IPv4 address"},
+        {"--bind ::1", "'::1' is not an IPv4 address"},
+        {"--bind 127.0.0.1 --ipv6", "'127.0.0.1' is not an IPv6 address"},
+        {"--bind 0.0.0.0", "'0.0.0.0' is every address"},
+        {"--bind :: --ipv6", "'::' is every address"},
+        {"--verbose 4", "--verbose"},
+        /* reSIProcate's that are not possible here */
+        {"--protocol tcp", "--protocol: 'tcp' is not supported"},
+        {"-p tls", "-p: 'tls' is not supported"},
+        {"-t multithreadedstack", "multithreadedstack is not supported"},
+        {"-t kqueue", "-t: 'kqueue'"},
+        {"--select-time 60001", "--select-time"},
+        {"--listen 0", "--listen 0"},
+        {"--listen 2", "--listen"},
+        {"-l cout", "-l is not supported"},
+        {"--log-type cout", "--log-type is not supported"},
+        {"-v INFO", "-v is not supported"},
+        {"--log-level INFO", "--log-level is not supported"},
+        {"--tf 1", "--tf is not supported"},
+        {"--sleep 1", "--sleep is not supported"},
+        {"--use-congestion-manager", "--use-congestion-manager is not supported"},
+        {"--statistics-interval 1", "--statistics-interval is not supported"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct options options;
+        enum options_result result;
+        const char *printed = parse(cases[i].line, 2, &options, &result);
+        bool as_expected = result == OPTIONS_USAGE && capture_lines(printed) == 1 &&
+                           strstr(printed, cases[i].says) != NULL &&
+                           strncmp(printed, "testStack: ", 11) == 0;
+        if (!as_expected) {
+            printf("\n    '%s': %s", cases[i].line, printed);
+        }
+        CU_ASSERT(as_expected);
+    }
+}
+
+static void help_and_version_are_answered_on_stdout(void)
+{
+    struct options options;
+    enum options_result result;
+    const char *printed = parse("--help", 1, &options, &result);
+    CU_ASSERT_EQUAL(result, OPTIONS_QUIT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(printed, "Usage: testStack"));
+    printed = parse("--version --runs 0", 1, &options, &result);
+    CU_ASSERT_EQUAL(result, OPTIONS_QUIT);
+    CU_ASSERT_STRING_EQUAL(printed, "testStack (Viaduct) " VD_VERSION "\n");
+}
+
+static void help_fits_a_terminal(void)
+{
+    struct options options;
+    enum options_result result;
+    const char *line = parse("--help", 1, &options, &result);
+    while (*line != '\0') {
+        size_t length = strcspn(line, "\n");
+        CU_ASSERT(length < 96);
+        line += length + (line[length] == '\n');
+    }
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        {"defaults_are_those_that_the_help_states", defaults_are_those_that_the_help_states},
+        {"option_sets_what_it_names", option_sets_what_it_names},
+        {"reports_go_where_they_are_told", reports_go_where_they_are_told},
+        {"address_is_a_literal_of_the_family", address_is_a_literal_of_the_family},
+        {"wrong_line_is_refused_with_one_line_that_says_why",
+         wrong_line_is_refused_with_one_line_that_says_why},
+        {"help_and_version_are_answered_on_stdout", help_and_version_are_answered_on_stdout},
+        {"help_fits_a_terminal", help_fits_a_terminal},
+        CU_TEST_INFO_NULL,
+    };
+    return run_suite("options", tests);
+}
