@@ -71,6 +71,7 @@ struct vd__buffer *vd__builder_finish(struct vd_builder *builder)
     struct vd__buffer *buffer = buffer_of(builder);
     buffer->length = (uint32_t)builder->length;
     builder->data = NULL;
+    builder->error = VD_ERR_STATE; /* a message is sent once */
     return buffer;
 }
 

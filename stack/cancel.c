@@ -92,6 +92,25 @@ static struct vd__transaction *find_target(struct vd_stack *stack,
     return found;
 }
 
+/* 9.2: the To tag of the response to the CANCEL is that of the response to the request that it
+ * names. In Accepted and Completed that response alone has it still. */
+static void share_tag(struct vd_stack *stack, const struct vd__transaction *target,
+                      struct vd__active *cancel)
+{
+    const struct vd__active *active = vd__active(target);
+    const struct vd__buffer *response = target->message;
+    struct vd_message *message = &stack->scratch;
+    const struct vd_nameaddr *to;
+    if (active != NULL && active->own_tag) {
+        memcpy(cancel->tag, active->tag, sizeof active->tag);
+    } else if (active == NULL && response != NULL &&
+               vd_message_parse(message, response->data, response->length, VD_FRAMING_DATAGRAM,
+                                &stack->config.limits) >= 0 &&
+               vd_message_to(message, &to) == 0 && to->tag.n == sizeof cancel->tag) {
+        memcpy(cancel->tag, to->tag.p, sizeof cancel->tag);
+    }
+}
+
 /* A new CANCEL has its server transaction: answer it, and let the INVITE know (9.2). */
 void vd__cancel_received(struct vd_stack *stack, struct vd__transaction *cancel,
                          struct vd_message *message)
@@ -101,11 +120,7 @@ void vd__cancel_received(struct vd_stack *stack, struct vd__transaction *cancel,
         vd__answer(stack, cancel, 481);
         return;
     }
-    /* 9.2: the To tag of the response to the CANCEL is that of the response to the INVITE. */
-    const struct vd__active *active = vd__active(target);
-    if (active != NULL && active->own_tag) {
-        memcpy(cancel->u.active->tag, active->tag, sizeof active->tag);
-    }
+    share_tag(stack, target, cancel->u.active);
     vd__answer(stack, cancel, 200);
     bool pending =
         target->kind == VD__KIND_SERVER_INVITE && target->state == VD_TRANSACTION_PROCEEDING;

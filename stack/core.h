@@ -63,7 +63,8 @@ enum vd__flag {
     VD__FLAG_PENDING = 4,   /* server: counted in pending_requests */
     VD__FLAG_CANCEL = 8,    /* client INVITE: to be cancelled; server INVITE: a CANCEL came */
     VD__FLAG_TABLED = 16,   /* in the table */
-    VD__FLAG_INTERNAL = 32, /* a CANCEL, sent or received: the application never hears of it */
+    VD__FLAG_INTERNAL = 32, /* the application never hears of it: a CANCEL, sent or received, or a
+                               request that found no on_request */
     VD__FLAG_FAILING = 64   /* its transport error is about to be reported */
 };
 

@@ -191,6 +191,7 @@ static void hand_up(struct vd_stack *stack, const struct vd_flow *flow,
     } else if (stack->config.callbacks.on_request != NULL) {
         stack->config.callbacks.on_request(stack, name, request, flow, stack->config.context);
     } else {
+        transaction->flags |= VD__FLAG_INTERNAL;
         vd__answer(stack, transaction, 501);
     }
     stack->current = NULL;

@@ -78,8 +78,21 @@ int vd_request_begin(struct vd_stack *stack, struct vd_builder *builder, struct 
     return rc == 0 ? 0 : vd__builder_refuse(builder, rc);
 }
 
+/* The builder remembers the method of CSeq by number, and all unknown methods have the same. */
+static int check_unknown_method(struct vd_stack *stack, const struct vd_builder *builder)
+{
+    struct vd_message *request = &stack->scratch;
+    const struct vd_cseq *cseq;
+    if (vd_message_parse(request, builder->data, builder->length, VD_FRAMING_DATAGRAM,
+                         &stack->config.limits) < 0 ||
+        vd_message_cseq(request, &cseq) != 0) {
+        return VD_ERR_INVALID;
+    }
+    return vd_str_equal(cseq->method, request->method) ? 0 : VD_ERR_MISMATCH;
+}
+
 /* What every request has: RFC 3261 8.1.1. */
-static int check_complete(struct vd_builder *builder, uint8_t method)
+static int check_complete(struct vd_stack *stack, struct vd_builder *builder, uint8_t method)
 {
     const uint64_t mandatory = 1ull << VD_HEADER_TO | 1ull << VD_HEADER_FROM |
                                1ull << VD_HEADER_CALL_ID | 1ull << VD_HEADER_CSEQ |
@@ -93,7 +106,10 @@ static int check_complete(struct vd_builder *builder, uint8_t method)
     if ((builder->written & mandatory) != mandatory) {
         return VD_ERR_MISSING;
     }
-    return builder->cseq_method == method ? 0 : VD_ERR_MISMATCH;
+    if (builder->cseq_method != method) {
+        return VD_ERR_MISMATCH;
+    }
+    return method == VD_METHOD_OTHER ? check_unknown_method(stack, builder) : 0;
 }
 
 /* Puts a record and its request, whose reference moves to it, into the first state of its machine. On an
@@ -136,7 +152,7 @@ int vd_request_send(struct vd_stack *stack, struct vd_builder *builder, void *us
     struct vd__transaction *transaction = record_of(stack, builder);
     int rc = VD_ERR_INVALID;
     if (transaction != NULL && transaction->method != VD_METHOD_CANCEL) {
-        rc = check_complete(builder, transaction->method);
+        rc = check_complete(stack, builder, transaction->method);
     }
     if (rc == 0) {
         struct vd__buffer *request = vd__builder_finish(builder);
@@ -158,7 +174,7 @@ int vd_request_send(struct vd_stack *stack, struct vd_builder *builder, void *us
 int vd_ack_send(struct vd_stack *stack, struct vd_builder *builder, vd_time now)
 {
     vd__advance(stack, now);
-    int rc = builder->token == 0 ? check_complete(builder, VD_METHOD_ACK) : VD_ERR_INVALID;
+    int rc = builder->token == 0 ? check_complete(stack, builder, VD_METHOD_ACK) : VD_ERR_INVALID;
     if (rc == 0) {
         rc = vd__outbox_reserve(stack, 1);
     }

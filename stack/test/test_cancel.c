@@ -377,11 +377,29 @@ static void received_cancel_of_another_method_changes_nothing(void)
                                  "0.000 up OPTIONS\n"
                                  "0.100 in CANCEL\n"
                                  "0.100 out 200 CANCEL\n"
-                                 "0.200 tu 200\n"
-                                 "0.200 out 200 OPTIONS\n"
-                                 "0.200 end\n"));
+                                 "0.200 tu 100\n"
+                                 "0.200 out 100 OPTIONS\n"
+                                 "0.300 in CANCEL\n"
+                                 "0.300 out 200 CANCEL\n"
+                                 "0.400 tu 200\n"
+                                 "0.400 out 200 OPTIONS\n"
+                                 "0.400 end\n"));
 }
 
+static void count_failure(struct vd_stack *stack, vd_transaction transaction, int error, void *user,
+                          void *context)
+{
+    (void)stack, (void)transaction, (void)error, (void)user;
+    ++*(int *)context;
+}
+
+static void count_end(struct vd_stack *stack, vd_transaction transaction, void *user, void *context)
+{
+    (void)stack, (void)transaction, (void)user;
+    ++*(int *)context;
+}
+
+/* An application that takes no requests hears of none, not of their ends either. */
 static void without_on_request_the_stack_answers_501(void)
 {
     struct vd_stack_config config;
@@ -389,6 +407,7 @@ static void without_on_request_the_stack_answers_501(void)
     struct vd_flow flow = {.endpoint = 0};
     struct vd_send sends[8];
     uint32_t endpoint;
+    int calls = 0;
     static const char format[] = "%s sip:bob@example.com SIP/2.0\r\n"
                                  "Via: SIP/2.0/TCP 192.0.2.10;branch=z9hG4bK-1\r\n"
                                  "From: <sip:a@example.com>;tag=1\r\n"
@@ -396,21 +415,27 @@ static void without_on_request_the_stack_answers_501(void)
                                  "Call-ID: 1\r\n"
                                  "CSeq: 1 %s\r\n"
                                  "Content-Length: 0\r\n\r\n";
-    static const char *const methods[] = {"INVITE", "CANCEL"};
-    static const char *const answers[] = {"SIP/2.0 501", "SIP/2.0 200"};
+    static const char *const methods[] = {"INVITE", "CANCEL", "OPTIONS"};
+    static const char *const answers[] = {"SIP/2.0 501", "SIP/2.0 200", "SIP/2.0 501"};
     vd_stack_config_init(&config);
+    config.context = &calls;
+    config.callbacks.on_failure = count_failure;
+    config.callbacks.on_terminated = count_end;
     CU_ASSERT_EQUAL_FATAL(vd_stack_new(&stack, &config), 0);
     CU_ASSERT_EQUAL(vd_stack_add_endpoint(stack, VD_TRANSPORT_TCP, VD_STR("192.0.2.20"), &endpoint),
                     0);
     CU_ASSERT_EQUAL(vd_addr_parse(VD_STR("192.0.2.10"), 5060, &flow.remote), 0);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         char text[512];
         int size = snprintf(text, sizeof text, format, methods[i], methods[i]);
         CU_ASSERT_EQUAL(vd_stack_receive(stack, &flow, text, (size_t)size, 0), 0);
         CU_ASSERT_EQUAL_FATAL(vd_stack_poll_send(stack, sends, 8), 1);
         CU_ASSERT_EQUAL(strncmp(sends[0].data, answers[i], 11), 0);
-        vd_stack_send_done(stack, &sends[0]);
+        vd_stack_send_failed(stack, &sends[0], VD_ERR_TRANSPORT, 0);
     }
+    vd_stack_expire(stack, 100 * VD_SEC);
+    CU_ASSERT_EQUAL(vd_stack_next_deadline(stack), VD_TIME_NEVER);
+    CU_ASSERT_EQUAL(calls, 0);
     vd_stack_free(stack);
 }
 
@@ -488,6 +513,40 @@ static void to_tag_of_both_answers_is_the_same(void)
     CU_ASSERT_STRING_EQUAL(harness_value(harness_sent(&harness, 0)->text, "To", 0), to);
     CU_ASSERT_EQUAL(
         strncmp(harness_value(harness_sent(&harness, 0)->text, "CSeq", 0), "1 INVITE", 8), 0);
+
+    /* A CANCEL that lacks the To tag of its INVITE gets one all the same. */
+    harness.hooks.on_cancel = NULL;
+    harness_fresh(&harness);
+    struct harness_request within = {.method = "INVITE", .to = "<sip:bob@example.com>;tag=d"};
+    harness_receive_request(&harness, &within);
+    harness_receive_method(&harness, "CANCEL");
+    const struct harness_sent *ok = harness_find_sent(&harness, "SIP/2.0 200");
+    CU_ASSERT_EQUAL(strlen(ok->text), ok->size);
+    CU_ASSERT_EQUAL(strlen(harness_value(ok->text, "To", 0)),
+                    strlen("<sip:bob@example.com>;tag=") + 16);
+
+    /* Also after the final response, whatever it was. */
+    static const struct {
+        const char *method;
+        int status;
+        const char *to;
+    } cases[] = {{"INVITE", 200, NULL},
+                 {"INVITE", 404, NULL},
+                 {"OPTIONS", 200, NULL},
+                 {"INVITE", 200, "<sip:bob@example.com>;tag=of-the-dialog"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        harness_fresh(&harness);
+        struct harness_request request = {.method = cases[i].method, .to = cases[i].to};
+        struct harness_request cancel = {.method = "CANCEL", .to = cases[i].to};
+        harness_receive_request(&harness, &request);
+        harness_respond(&harness, cases[i].status);
+        harness_receive_request(&harness, &cancel);
+        CU_ASSERT_EQUAL(strncmp(harness_sent(&harness, 0)->text, "SIP/2.0 200", 11), 0);
+        CU_ASSERT_STRING_EQUAL(harness_value(harness_sent(&harness, 0)->text, "CSeq", 0),
+                               "1 CANCEL");
+        CU_ASSERT_STRING_EQUAL(harness_value(harness_sent(&harness, 0)->text, "To", 0),
+                               harness_value(harness_sent(&harness, 1)->text, "To", 0));
+    }
     CU_ASSERT(harness_free(&harness));
 }
 

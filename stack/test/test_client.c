@@ -227,6 +227,9 @@ static void request_that_is_not_whole_is_not_sent(void)
     CU_ASSERT_EQUAL(begin(&harness, &builder, "OPTIONS", "INVITE", VD_HEADER_OTHER), 0);
     CU_ASSERT_EQUAL(vd_request_send(harness.stack, &builder, NULL, harness.now, &out),
                     VD_ERR_MISMATCH);
+    CU_ASSERT_EQUAL(begin(&harness, &builder, "FOO", "BAR", VD_HEADER_OTHER), 0);
+    CU_ASSERT_EQUAL(vd_request_send(harness.stack, &builder, NULL, harness.now, &out),
+                    VD_ERR_MISMATCH);
     CU_ASSERT_EQUAL(begin(&harness, &builder, "ACK", "INVITE", VD_HEADER_OTHER), 0);
     CU_ASSERT_EQUAL(vd_ack_send(harness.stack, &builder, harness.now), VD_ERR_MISMATCH);
     harness_drain(&harness);
@@ -311,6 +314,32 @@ static void aborted_request_leaves_no_trace(void)
     CU_ASSERT(harness_saw(&harness, ""));
     CU_ASSERT_EQUAL(harness_counters(&harness).client_transactions, 0);
     CU_ASSERT_EQUAL(vd_stack_next_deadline(harness.stack), VD_TIME_NEVER);
+    CU_ASSERT(harness_free(&harness));
+}
+
+/* viaduct/transaction.h: a builder is done with once it was sent, so a caller that aborts it does
+ * no harm. */
+static void abort_after_send_does_no_harm(void)
+{
+    struct harness harness;
+    struct vd_builder builder;
+    vd_transaction out;
+    harness_init(&harness, NULL);
+    CU_ASSERT_EQUAL(begin(&harness, &builder, "OPTIONS", "OPTIONS", VD_HEADER_OTHER), 0);
+    CU_ASSERT_EQUAL(vd_request_send(harness.stack, &builder, NULL, harness.now, &out), 0);
+    vd_request_abort(harness.stack, &builder);
+    CU_ASSERT_EQUAL(vd_transaction_state(harness.stack, out), VD_TRANSACTION_TRYING);
+    CU_ASSERT_EQUAL(begin(&harness, &builder, "OPTIONS", "INVITE", VD_HEADER_OTHER), 0);
+    CU_ASSERT_EQUAL(vd_request_send(harness.stack, &builder, NULL, harness.now, NULL),
+                    VD_ERR_MISMATCH);
+    vd_request_abort(harness.stack, &builder);
+    CU_ASSERT_EQUAL(vd_request_begin(harness.stack, &builder, VD_STR("bad method"), VD_STR("sip:x"),
+                                     &harness.flow),
+                    VD_ERR_INVALID);
+    vd_request_abort(harness.stack, &builder);
+    harness_drain(&harness);
+    CU_ASSERT_EQUAL(harness_counters(&harness).live_client_transactions, 1);
+    CU_ASSERT_EQUAL(harness.sent_count, 1);
     CU_ASSERT(harness_free(&harness));
 }
 
@@ -434,6 +463,7 @@ int main(void)
         {"values_that_would_break_the_message_are_refused",
          values_that_would_break_the_message_are_refused},
         {"aborted_request_leaves_no_trace", aborted_request_leaves_no_trace},
+        {"abort_after_send_does_no_harm", abort_after_send_does_no_harm},
         {"limit_of_client_transactions_refuses_one_more",
          limit_of_client_transactions_refuses_one_more},
         {"callbacks_may_send", callbacks_may_send},

@@ -305,6 +305,7 @@ static void ack_for_a_2xx_is_sent_from_the_callback_with_a_branch_of_its_own(voi
                                      "0.600 up 200 INVITE\n"
                                      "0.600 out ACK\n"
                                      "32.100 end\n"));
+    CU_ASSERT_EQUAL(harness_counters(&harness).sent_requests, 3);
     const char *invite = harness_find_sent(&harness, "INVITE ")->text;
     const char *first = harness_sent(&harness, 1)->text;
     const char *second = harness_sent(&harness, 0)->text;

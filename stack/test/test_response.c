@@ -341,6 +341,8 @@ static void application_adds_header_fields_and_a_body(void)
     CU_ASSERT_EQUAL(vd_response_resend(harness.stack, harness.server, harness.now), 0);
     harness_drain(&harness);
     CU_ASSERT_STRING_EQUAL(harness_sent(&harness, 0)->text, first);
+    CU_ASSERT_EQUAL(harness_counters(&harness).sent_responses, 1);
+    CU_ASSERT_EQUAL(harness_counters(&harness).resent_responses, 1);
     free(first);
     CU_ASSERT(harness_free(&harness));
 }

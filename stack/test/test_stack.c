@@ -10,6 +10,7 @@
  */
 #include "harness.h"
 #include "run_suite.h"
+#include "test_random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -535,41 +536,91 @@ static void counters_tell_of_a_whole_call(void)
     CU_ASSERT(harness_free(&caller));
 }
 
+static void queue_ack(struct harness *harness, uint32_t number)
+{
+    struct vd_builder builder;
+    CU_ASSERT_EQUAL_FATAL(vd_request_begin(harness->stack, &builder, VD_STR("ACK"),
+                                           VD_STR("sip:bob@192.0.2.10"), &harness->flow),
+                          0);
+    vd_build_header(&builder, VD_HEADER_FROM, VD_STR("<sip:carol@example.com>;tag=c1"));
+    vd_build_header(&builder, VD_HEADER_TO, VD_STR("<sip:bob@example.com>;tag=1"));
+    vd_build_header(&builder, VD_HEADER_CALL_ID, VD_STR("x"));
+    vd_build_cseq(&builder, number, VD_STR("ACK"));
+    vd_build_number(&builder, VD_HEADER_MAX_FORWARDS, 70);
+    CU_ASSERT_EQUAL(vd_ack_send(harness->stack, &builder, harness->now), 0);
+}
+
+/* Pulls up to count and sees that they are those from *next on. */
+static void pull(struct harness *harness, size_t count, uint32_t *next)
+{
+    struct vd_send sends[256];
+    size_t n = vd_stack_poll_send(harness->stack, sends, count);
+    for (size_t i = 0; i < n; i++) {
+        char text[1000];
+        snprintf(text, sizeof text, "%.*s", (int)sends[i].size, sends[i].data);
+        CU_ASSERT_EQUAL((uint32_t)atoi(harness_value(text, "CSeq", 0)), *next);
+        (*next)++;
+    }
+    while (n > 0) { /* they may be given back in any order */
+        vd_stack_send_done(harness->stack, &sends[--n]);
+    }
+}
+
 static void outbox_gives_messages_in_order_however_many_are_pulled(void)
 {
+    static const size_t pulls[] = {0, 1, 2, 7, 63, 64, 65, 200};
+    struct test_random random = {5};
     struct harness harness;
-    struct vd_send sends[7];
-    unsigned next = 1;
+    uint32_t queued = 0;
+    uint32_t next = 1;
     harness_init(&harness, NULL);
-    for (unsigned i = 1; i <= 1000; i++) {
-        /* The harness drains; so these are sent by the stack's own hand. */
-        struct vd_builder builder;
-        CU_ASSERT_EQUAL_FATAL(vd_request_begin(harness.stack, &builder, VD_STR("ACK"),
-                                               VD_STR("sip:bob@192.0.2.10"), &harness.flow),
-                              0);
-        vd_build_header(&builder, VD_HEADER_FROM, VD_STR("<sip:carol@example.com>;tag=c1"));
-        vd_build_header(&builder, VD_HEADER_TO, VD_STR("<sip:bob@example.com>;tag=1"));
-        vd_build_header(&builder, VD_HEADER_CALL_ID, VD_STR("x"));
-        vd_build_cseq(&builder, i, VD_STR("ACK"));
-        vd_build_number(&builder, VD_HEADER_MAX_FORWARDS, 70);
-        CU_ASSERT_EQUAL(vd_ack_send(harness.stack, &builder, harness.now), 0);
-        size_t n = i % 3 == 0 || i == 1000 ? vd_stack_poll_send(harness.stack, sends, i % 8) : 0;
-        while (i == 1000 && n == 0) {
-            n = vd_stack_poll_send(harness.stack, sends, 7);
+    for (int round = 0; round < 200; round++) {
+        for (uint64_t more = test_random_below(&random, 90); more > 0; more--) {
+            queue_ack(&harness, ++queued);
         }
-        while (n > 0) {
-            for (size_t k = 0; k < n; k++) {
-                char text[1000];
-                snprintf(text, sizeof text, "%.*s", (int)sends[k].size, sends[k].data);
-                CU_ASSERT_EQUAL((unsigned)atoi(harness_value(text, "CSeq", 0)), next);
-                next++;
-                vd_stack_send_done(harness.stack, &sends[k]);
-            }
-            n = i == 1000 ? vd_stack_poll_send(harness.stack, sends, 7) : 0;
-        }
+        pull(&harness, pulls[test_random_below(&random, 8)], &next);
     }
-    CU_ASSERT_EQUAL(next, 1001);
-    CU_ASSERT_EQUAL(vd_stack_poll_send(harness.stack, sends, 7), 0);
+    while (next <= queued) {
+        pull(&harness, 256, &next);
+    }
+    CU_ASSERT(queued > 1000);
+    CU_ASSERT_EQUAL(next, queued + 1);
+    pull(&harness, 1, &next);
+    CU_ASSERT_EQUAL(next, queued + 1);
+    CU_ASSERT(harness_free(&harness));
+}
+
+/* viaduct/stack.h: the loop tells by flow.connection where a message went that named no connection.
+ */
+static void connection_of_a_sent_request_is_remembered(void)
+{
+    struct harness harness;
+    struct vd_send send;
+    vd_transaction transaction;
+    harness_init(&harness, NULL);
+    harness_use(&harness, HARNESS_TCP);
+    harness.flow.connection = 0;
+    struct vd_builder builder;
+    CU_ASSERT_EQUAL(vd_request_begin(harness.stack, &builder, VD_STR("OPTIONS"),
+                                     VD_STR("sip:bob@192.0.2.10"), &harness.flow),
+                    0);
+    vd_build_header(&builder, VD_HEADER_FROM, VD_STR("<sip:carol@example.com>;tag=c1"));
+    vd_build_header(&builder, VD_HEADER_TO, VD_STR("<sip:bob@example.com>"));
+    vd_build_header(&builder, VD_HEADER_CALL_ID, VD_STR("x"));
+    vd_build_cseq(&builder, 1, VD_STR("OPTIONS"));
+    vd_build_number(&builder, VD_HEADER_MAX_FORWARDS, 70);
+    CU_ASSERT_EQUAL(vd_request_send(harness.stack, &builder, &harness, harness.now, &transaction),
+                    0);
+    CU_ASSERT_EQUAL_FATAL(vd_stack_poll_send(harness.stack, &send, 1), 1);
+    send.flow.connection = 17;
+    vd_stack_send_done(harness.stack, &send);
+    struct vd_flow closed = harness.flow;
+    closed.connection = 16;
+    vd_stack_flow_closed(harness.stack, &closed, VD_ERR_TRANSPORT, harness.now);
+    CU_ASSERT(harness_saw(&harness, ""));
+    closed.connection = 17;
+    vd_stack_flow_closed(harness.stack, &closed, VD_ERR_TRANSPORT, harness.now);
+    CU_ASSERT(harness_saw(&harness, "0.000 failure TRANSPORT\n0.000 end\n"));
     CU_ASSERT(harness_free(&harness));
 }
 
@@ -593,6 +644,10 @@ static void log_events_are_those_of_the_level_asked_for(void)
     harness_receive(&harness, "junk");                   /* notice */
     harness_receive_method(&harness, "OPTIONS");         /* warning: no room */
     harness_receive(&harness, "SIP/2.0 200 OK\r\n\r\n"); /* notice: no Via */
+    harness_send_request(&harness, "OPTIONS", NULL, NULL);
+    harness_receive_response(&harness, 200, "OPTIONS");
+    harness_run_out(&harness);
+    harness_receive_response(&harness, 200, "OPTIONS"); /* debug: a stray */
     CU_ASSERT_EQUAL(counts[VD_LOG_ERROR], 0);
     CU_ASSERT_EQUAL(counts[VD_LOG_WARNING], 1);
     CU_ASSERT_EQUAL(counts[VD_LOG_NOTICE], 2);
@@ -630,6 +685,7 @@ int main(void)
         {"counters_tell_of_a_whole_call", counters_tell_of_a_whole_call},
         {"outbox_gives_messages_in_order_however_many_are_pulled",
          outbox_gives_messages_in_order_however_many_are_pulled},
+        {"connection_of_a_sent_request_is_remembered", connection_of_a_sent_request_is_remembered},
         {"log_events_are_those_of_the_level_asked_for",
          log_events_are_those_of_the_level_asked_for},
         CU_TEST_INFO_NULL,

@@ -52,6 +52,7 @@ static void faulty_request_is_answered_with_a_warning_that_names_the_rule(void)
         CU_ASSERT_PTR_NOT_NULL_FATAL(sent);
         CU_ASSERT(begins(sent->text, cases[i].start));
         CU_ASSERT(begins(harness_value(sent->text, "Warning", 0), "399 192.0.2.20:5060 \""));
+        CU_ASSERT_STRING_EQUAL(harness_value(sent->text, "Retry-After", 0), "");
         CU_ASSERT(begins(harness_value(sent->text, "Via", 0),
                          "SIP/2.0/UDP 192.0.2.10:5060;branch=z9hG4bK-1;rport"));
         CU_ASSERT(vd_addr_equal(&sent->flow.remote, &harness.flow.remote));
@@ -88,6 +89,26 @@ static void answer_to_a_faulty_request_is_a_good_message(void)
     CU_ASSERT_STRING_EQUAL(harness_value(sent->text, "CSeq", 0), "1 INVITE");
     CU_ASSERT_STRING_EQUAL(harness_value(sent->text, "Timestamp", 0), "3");
     CU_ASSERT(harness_free(&harness));
+}
+
+/* 18.2.2 holds for it as for any response. */
+static void answer_goes_where_any_response_goes(void)
+{
+    static const struct {
+        const char *params;
+        uint16_t port;
+    } cases[] = {{"", 5060}, {";rport", 40000}};
+    for (size_t i = 0; i < 2; i++) {
+        struct harness harness;
+        harness_init(&harness, NULL);
+        harness.flow.remote.port = 40000;
+        struct harness_request request = {
+            .method = "OPTIONS", .cseq = "1 INVITE", .via = cases[i].params};
+        harness_receive_request(&harness, &request);
+        CU_ASSERT_EQUAL(harness_sent(&harness, 0)->flow.remote.port, cases[i].port);
+        CU_ASSERT(vd_addr_same_ip(&harness_sent(&harness, 0)->flow.remote, &harness.flow.remote));
+        CU_ASSERT(harness_free(&harness));
+    }
 }
 
 /* 8.2.7: the same request gets the same tag each time, another request another one. */
@@ -417,6 +438,7 @@ int main(void)
          faulty_request_is_answered_with_a_warning_that_names_the_rule},
         {"answer_to_a_faulty_request_is_a_good_message",
          answer_to_a_faulty_request_is_a_good_message},
+        {"answer_goes_where_any_response_goes", answer_goes_where_any_response_goes},
         {"to_tag_is_the_same_for_each_copy", to_tag_is_the_same_for_each_copy},
         {"missing_header_field_gets_400_if_there_is_someone_to_answer",
          missing_header_field_gets_400_if_there_is_someone_to_answer},

@@ -66,8 +66,9 @@ struct vd_stack_callbacks {
     /* A transaction failed. Client: no final response came (VD_ERR_TIMEOUT, to be treated as a 408;
      * VD_ERR_CANCELLED; VD_ERR_TRANSPORT, VD_ERR_REFUSED, VD_ERR_UNREACHABLE, to be treated as a 503,
      * RFC 3261 8.1.3.1), called at most once, on_terminated follows. Server: no ACK came for a
-     * non-2xx final response (VD_ERR_TIMEOUT), or a response could not be sent (a transport error;
-     * the transaction goes on, RFC 6026 8.4). */
+     * non-2xx final response, or the application left a non-INVITE request unanswered for 64*T1
+     * (VD_ERR_TIMEOUT); there was no memory to keep the request (VD_ERR_NOMEM); or a response could
+     * not be sent (a transport error; the transaction goes on, RFC 6026 8.4). */
     void (*on_failure)(struct vd_stack *stack, vd_transaction transaction, int error, void *user,
                        void *context);
 
@@ -229,7 +230,7 @@ struct vd_stack_counters {
     uint64_t sent_responses;
     uint64_t resent_requests;      /* Timers A and E */
     uint64_t resent_responses;     /* Timer G, and answers to retransmitted requests */
-    uint64_t timeouts;             /* Timers B, F and H */
+    uint64_t timeouts;             /* Timers B, F and H, and non-INVITE requests left unanswered */
     uint64_t transport_errors;
     uint64_t overloads;            /* 503 because of a limit */
     uint64_t client_transactions;  /* made */
