@@ -91,3 +91,18 @@ void vd__builder_drop(struct vd_stack *stack, struct vd_builder *builder)
         builder->data = NULL;
     }
 }
+
+/* Reads a message of ours again. The configured limits are for what peers send; here only the
+ * number of header fields counts, for which message has room. */
+int vd__parse_own(struct vd_message *message, const char *bytes, size_t size)
+{
+    static const struct vd_limits limits = {
+        .message_size = UINT32_MAX,
+        .header_size = UINT32_MAX,
+        .line_size = UINT32_MAX,
+        .uri_size = UINT32_MAX,
+        .headers = UINT16_MAX,
+        .params = 1024,
+    };
+    return vd_message_parse(message, bytes, size, VD_FRAMING_DATAGRAM, &limits);
+}

@@ -254,6 +254,7 @@ void vd__builder_flow(struct vd_builder *builder, const struct vd_flow *flow);
 struct vd__buffer *vd__builder_finish(struct vd_builder *builder);
 void vd__builder_drop(struct vd_stack *stack, struct vd_builder *builder);
 int vd__builder_refuse(struct vd_builder *builder, int error);
+int vd__parse_own(struct vd_message *message, const char *bytes, size_t size);
 
 /* response.c */
 void vd__answer(struct vd_stack *stack, const struct vd__transaction *transaction, int status);

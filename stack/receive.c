@@ -262,30 +262,33 @@ static int receive_request(struct vd_stack *stack, const struct vd_flow *flow,
     return 0;
 }
 
-/* 18.1.2: a response whose top Via has a sent-by that is none of ours is discarded. The local end
- * that it came to is looked at first; it is nearly always the one that the request left by. */
-static bool sent_by_is_ours(const struct vd_stack *stack, const struct vd_flow *flow,
-                            struct vd_str sent_by)
+static bool is_sent_by_of(const struct vd__endpoint *local, struct vd_str sent_by)
 {
-    const struct vd__endpoint *local = &stack->endpoints[flow->endpoint];
-    for (uint32_t i = 0;; i++) {
-        if (vd_str_case_equal(sent_by,
-                              vd_str(local->prefix + local->sent_by_offset, local->sent_by_size))) {
-            return true;
-        }
-        if (i == stack->endpoint_count) {
-            return false;
-        }
-        local = &stack->endpoints[i];
-    }
+    return vd_str_case_equal(sent_by,
+                             vd_str(local->prefix + local->sent_by_offset, local->sent_by_size));
 }
 
-static struct vd__transaction *find_client(const struct vd_stack *stack,
-                                           struct vd_message *response, const struct vd_via *via,
+/* 18.1.2: a response whose top Via has a sent-by that is none of ours is discarded. The local end that it
+ * came to is nearly always the one that the request left by; the others are looked at only for a response
+ * whose branch is surely ours, so that nobody can make us search. */
+static bool sent_by_is_ours(const struct vd_stack *stack, const struct vd_flow *flow,
+                            struct vd_str sent_by, bool branch_is_ours)
+{
+    if (is_sent_by_of(&stack->endpoints[flow->endpoint], sent_by)) {
+        return true;
+    }
+    for (uint32_t i = 0; branch_is_ours && i < stack->endpoint_count; i++) {
+        if (is_sent_by_of(&stack->endpoints[i], sent_by)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct vd__transaction *find_client(const struct vd_stack *stack, const struct vd_via *via,
                                            const struct vd_cseq *cseq)
 {
     struct vd__transaction *found;
-    (void)response;
     if (cseq->method_id == VD_METHOD_CANCEL) {
         return vd__cancel_find_client(stack, via->branch);
     }
@@ -294,6 +297,17 @@ static struct vd__transaction *find_client(const struct vd_stack *stack,
         return NULL;
     }
     return found;
+}
+
+static void receive_stray_response(struct vd_stack *stack, const struct vd_flow *flow,
+                                   struct vd_message *response)
+{
+    stack->counters.stray_responses++;
+    vd__log(stack, VD_LOG_DEBUG, VD_ERR_NOT_FOUND, "response belongs to no client transaction",
+            flow, 0, response->raw);
+    if (stack->config.callbacks.on_stray_response != NULL) {
+        stack->config.callbacks.on_stray_response(stack, response, flow, stack->config.context);
+    }
 }
 
 static int receive_response(struct vd_stack *stack, const struct vd_flow *flow,
@@ -309,20 +323,20 @@ static int receive_response(struct vd_stack *stack, const struct vd_flow *flow,
         return rc;
     }
     stack->counters.received_responses++;
-    struct vd__transaction *found = find_client(stack, response, via, cseq);
-    if (found != NULL && sent_by_is_ours(stack, flow, via->sent_by)) {
-        if (found->kind == VD__KIND_CLIENT_INVITE) {
-            vd__client_invite_response(stack, found, response);
-        } else {
-            vd__client_response(stack, found, response);
-        }
+    struct vd__transaction *found = find_client(stack, via, cseq);
+    if (!sent_by_is_ours(stack, flow, via->sent_by, found != NULL)) {
+        stack->counters.stray_responses++;
+        vd__log(stack, VD_LOG_NOTICE, VD_ERR_NOT_FOUND,
+                "response with a foreign sent-by discarded (RFC 3261 18.1.2)", flow, 0,
+                response->raw);
         return 0;
     }
-    stack->counters.stray_responses++;
-    vd__log(stack, VD_LOG_DEBUG, VD_ERR_NOT_FOUND, "response belongs to no client transaction",
-            flow, 0, response->raw);
-    if (stack->config.callbacks.on_stray_response != NULL) {
-        stack->config.callbacks.on_stray_response(stack, response, flow, stack->config.context);
+    if (found == NULL) {
+        receive_stray_response(stack, flow, response);
+    } else if (found->kind == VD__KIND_CLIENT_INVITE) {
+        vd__client_invite_response(stack, found, response);
+    } else {
+        vd__client_response(stack, found, response);
     }
     return 0;
 }

@@ -83,8 +83,7 @@ static int check_unknown_method(struct vd_stack *stack, const struct vd_builder 
 {
     struct vd_message *request = &stack->scratch;
     const struct vd_cseq *cseq;
-    if (vd_message_parse(request, builder->data, builder->length, VD_FRAMING_DATAGRAM,
-                         &stack->config.limits) < 0 ||
+    if (vd__parse_own(request, builder->data, builder->length) < 0 ||
         vd_message_cseq(request, &cseq) != 0) {
         return VD_ERR_INVALID;
     }
@@ -207,8 +206,7 @@ int vd__request_derive(struct vd_stack *stack, struct vd__transaction *invite, s
 {
     struct vd_message *request = &stack->scratch;
     const struct vd__buffer *source = invite->message;
-    int rc = vd_message_parse(request, source->data, source->length, VD_FRAMING_DATAGRAM,
-                              &stack->config.limits);
+    int rc = vd__parse_own(request, source->data, source->length);
     if (rc < 0) {
         return rc;
     }

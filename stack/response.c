@@ -41,8 +41,7 @@ static int write_head_again(struct vd_stack *stack, struct vd_builder *builder,
                             const struct vd__buffer *response)
 {
     struct vd_message *message = &stack->scratch;
-    int rc = vd_message_parse(message, response->data, response->length, VD_FRAMING_DATAGRAM,
-                              &stack->config.limits);
+    int rc = vd__parse_own(message, response->data, response->length);
     if (rc < 0) {
         return rc;
     }

@@ -2,7 +2,8 @@
  *
  * Covered: the number of transactions of each side and of requests that wait for an answer (RFC
  * 3261 21.5.4, 8.2.7), and that all is well again below them; the sizes and counts that a message
- * may have, by the response to a request past them; how much memory a lingering transaction takes.
+ * may have, by the response to a request past them; the wrap of a record's generation; how much
+ * memory a lingering transaction takes.
  * Not covered: running out of memory (test_out_of_memory.c), the parser's limits by themselves
  * (test_parse.c).
  */
@@ -187,6 +188,32 @@ static void requests_begun_at_once_do_not_get_past_the_limit(void)
     CU_ASSERT(harness_free(&harness));
 }
 
+/* A record counts the transactions that it has been; after 2^32 of them it starts over. */
+static void the_name_of_a_transaction_is_never_0_and_never_that_of_the_one_before(void)
+{
+    struct harness harness;
+    vd_transaction names[4] = {0};
+    harness_init(&harness, NULL);
+    for (unsigned i = 0; i < 4; i++) {
+        CU_ASSERT_EQUAL(harness_send_request(&harness, "OPTIONS", NULL, &names[i]), 0);
+        CU_ASSERT_NOT_EQUAL(names[i], 0);
+        if (i > 0) {
+            CU_ASSERT_EQUAL(vd_transaction_set_user(harness.stack, names[i - 1], NULL),
+                            VD_ERR_GONE);
+        }
+        CU_ASSERT_EQUAL(vd_transaction_set_user(harness.stack, names[i], NULL), 0);
+        harness_run_out(&harness);
+        struct vd__transaction *record = vd__pool_at(&harness.stack->transactions, 0);
+        CU_ASSERT_EQUAL((uint32_t)names[i], 0); /* the same record each time */
+        if (i == 0) {
+            record->generation = UINT32_MAX;
+        }
+    }
+    CU_ASSERT_EQUAL(names[1] >> 32, UINT32_MAX);
+    CU_ASSERT_EQUAL(names[2] >> 32, 1);
+    CU_ASSERT(harness_free(&harness));
+}
+
 /* A request that is large in one respect. */
 
 enum part { PART_MESSAGE, PART_HEADER, PART_LINE, PART_URI, PART_FIELDS, PART_PARAMS, PARTS };
@@ -273,6 +300,26 @@ static void a_message_past_a_limit_is_refused_and_one_at_it_is_not(void)
             CU_ASSERT(harness_free(&harness));
         }
     }
+}
+
+static void size_limits_are_for_what_peers_send(void)
+{
+    struct harness harness;
+    struct vd_stack_config config = limited();
+    vd_transaction invite = 0;
+    config.limits.line_size = 100;
+    config.limits.header_size = 900;
+    harness_init(&harness, &config);
+    char headers[1000];
+    snprintf(headers, sizeof headers, "Subject: %0800d\r\n", 0);
+    CU_ASSERT_EQUAL(harness_send_request(&harness, "INVITE", headers, &invite), 0);
+    harness_receive_response(&harness, 180, "INVITE");
+    CU_ASSERT_EQUAL(vd_request_cancel(harness.stack, invite, harness.now), 0);
+    harness_drain(&harness);
+    CU_ASSERT_PTR_NOT_NULL(harness_find_sent(&harness, "CANCEL "));
+    harness_receive_response(&harness, 487, "INVITE");
+    CU_ASSERT_PTR_NOT_NULL(harness_find_sent(&harness, "ACK "));
+    CU_ASSERT(harness_free(&harness));
 }
 
 /* Memory of what lingers. */
@@ -366,8 +413,11 @@ int main(void)
          a_request_of_ours_past_the_limit_is_overload},
         {"requests_begun_at_once_do_not_get_past_the_limit",
          requests_begun_at_once_do_not_get_past_the_limit},
+        {"the_name_of_a_transaction_is_never_0_and_never_that_of_the_one_before",
+         the_name_of_a_transaction_is_never_0_and_never_that_of_the_one_before},
         {"a_message_past_a_limit_is_refused_and_one_at_it_is_not",
          a_message_past_a_limit_is_refused_and_one_at_it_is_not},
+        {"size_limits_are_for_what_peers_send", size_limits_are_for_what_peers_send},
         {"a_lingering_transaction_is_its_record_and_its_response",
          a_lingering_transaction_is_its_record_and_its_response},
         CU_TEST_INFO_NULL,

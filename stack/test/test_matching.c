@@ -302,11 +302,15 @@ static char *replaced(const char *text, const char *old, const char *with)
 static void response_is_a_stray(struct harness *harness, const char *good, const char *old,
                                 const char *with)
 {
+    bool ours = strstr(old, "192.0.2.20") == NULL;
     char *bad = replaced(good, old, with);
     uint64_t before = harness_counters(harness).stray_responses;
     harness_forget(harness);
     CU_ASSERT_EQUAL(harness_receive(harness, bad), 0);
     CU_ASSERT_EQUAL(harness_counters(harness).stray_responses, before + 1);
+    /* One with a foreign sent-by is discarded and nobody hears of it (18.1.2). */
+    bool heard = harness->transcript != NULL && strstr(harness->transcript, "stray") != NULL;
+    CU_ASSERT_EQUAL(heard, ours);
     CU_ASSERT_EQUAL(vd_transaction_state(harness->stack, harness->client), VD_TRANSACTION_TRYING);
     free(bad);
 }

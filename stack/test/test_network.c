@@ -6,8 +6,8 @@
  * - functions return what the state of a transaction says, and VD_ERR_GONE once it has ended;
  * - nothing is sent for a transaction after its end;
  * - both stacks come to rest by themselves, with no timer armed and no transaction, record or
- * buffer in use, and give every byte back, also when they are freed in the middle of it all. Not
- * covered: the exact times (see the tests of the four machines), messages that are faulty (see
+ *   buffer in use, and give every byte back, also when they are freed in the middle of it all.
+ * Not covered: the exact times (see the tests of the four machines), messages that are faulty (see
  * fuzz_engine.c), allocation failure (test_out_of_memory.c).
  *
  * VIADUCT_SEED is the seed of the first run (each further run takes the next number), VIADUCT_RUNS

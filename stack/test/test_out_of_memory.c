@@ -4,8 +4,9 @@
  * again with the allocator failing at its first, second, third ... call: once only that call, once
  * that and all later ones until the scenario is over. Each time nothing crashes and nothing leaks;
  * functions return VD_ERR_NOMEM or do their work; the failure is told of; with memory back, what
- * was under way ends, and new calls go through. Not covered: which message gets lost
- * (retransmission makes up for it), other errors.
+ * was under way ends, and new calls go through. Also: a CANCEL and an ACK of the stack's own for
+ * which there is no memory.
+ * Not covered: which message gets lost (retransmission makes up for it), other errors.
  */
 #include "counting_mem.h"
 #include "pair.h"
