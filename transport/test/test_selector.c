@@ -1,0 +1,254 @@
+/* test_selector.c - the selector on epoll.
+ *
+ * Covered: what is reported of a descriptor and what not any more after modify and remove, that it
+ * is level-triggered, that a wait is never shorter than asked, signals, more ready descriptors than
+ * one wait returns. Not covered: how long a wait is beyond its time.
+ */
+#include "selector.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "counting_mem.h"
+#include "run_suite.h"
+
+struct fixture {
+    struct counting_mem mem;
+    struct vd__selector *selector;
+    const struct vd__selector_ops *ops;
+    struct vd__source source; /* one end of a pair of sockets */
+    int peer;
+    struct vd__ready ready[8];
+};
+
+static void setup(struct fixture *f)
+{
+    int pair[2];
+
+    counting_mem_init(&f->mem);
+    f->selector = vd__selector_epoll_new(&f->mem.mem);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f->selector);
+    f->ops = f->selector->ops;
+    CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    f->source = (struct vd__source){.fd = pair[0]};
+    f->peer = pair[1];
+}
+
+static void teardown(struct fixture *f)
+{
+    close(f->source.fd);
+    close(f->peer);
+    f->ops->free(f->selector);
+    CU_ASSERT_TRUE(counting_mem_is_clean(&f->mem));
+}
+
+static int look(struct fixture *f)
+{
+    return f->ops->wait(f->selector, f->ready, 8, 0);
+}
+
+static void what_is_readable_is_reported_until_it_is_read(void)
+{
+    struct fixture f;
+    char byte = 'a';
+
+    setup(&f);
+    CU_ASSERT_EQUAL(f.ops->add(f.selector, &f.source, VD__READABLE), 0);
+    CU_ASSERT_EQUAL(look(&f), 0);
+    CU_ASSERT_EQUAL(write(f.peer, &byte, 1), 1);
+    for (int i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL_FATAL(look(&f), 1);
+        CU_ASSERT_PTR_EQUAL(f.ready[0].source, &f.source);
+        CU_ASSERT_EQUAL(f.ready[0].readiness, VD__READABLE);
+    }
+    CU_ASSERT_EQUAL(read(f.source.fd, &byte, 1), 1);
+    CU_ASSERT_EQUAL(look(&f), 0);
+    teardown(&f);
+}
+
+static void only_what_is_of_interest_is_reported(void)
+{
+    struct fixture f;
+
+    setup(&f);
+    CU_ASSERT_EQUAL(f.ops->add(f.selector, &f.source, VD__READABLE), 0);
+    CU_ASSERT_EQUAL(look(&f), 0);
+    CU_ASSERT_EQUAL(f.ops->modify(f.selector, &f.source, VD__READABLE | VD__WRITABLE), 0);
+    CU_ASSERT_EQUAL_FATAL(look(&f), 1);
+    CU_ASSERT_EQUAL(f.ready[0].readiness, VD__WRITABLE);
+    CU_ASSERT_EQUAL(f.ops->modify(f.selector, &f.source, VD__READABLE), 0);
+    CU_ASSERT_EQUAL(look(&f), 0);
+    CU_ASSERT_EQUAL(f.ops->modify(f.selector, &f.source, VD__WRITABLE), 0);
+    CU_ASSERT_EQUAL(f.ops->remove(f.selector, &f.source), 0);
+    CU_ASSERT_EQUAL(look(&f), 0);
+    teardown(&f);
+}
+
+static void a_fault_is_reported_unasked(void)
+{
+    struct fixture f;
+
+    setup(&f);
+    CU_ASSERT_EQUAL(f.ops->add(f.selector, &f.source, 0), 0);
+    CU_ASSERT_EQUAL(shutdown(f.source.fd, SHUT_RDWR), 0);
+    CU_ASSERT_EQUAL_FATAL(look(&f), 1);
+    CU_ASSERT_EQUAL(f.ready[0].readiness, VD__FAULTY);
+    teardown(&f);
+}
+
+static void a_descriptor_that_cannot_be_watched_is_an_error(void)
+{
+    struct fixture f;
+    struct vd__source none = {.fd = -1};
+
+    setup(&f);
+    CU_ASSERT_EQUAL(f.ops->add(f.selector, &none, VD__READABLE), -1);
+    CU_ASSERT_EQUAL(errno, EBADF);
+    CU_ASSERT_EQUAL(f.ops->add(f.selector, &f.source, VD__READABLE), 0);
+    CU_ASSERT_EQUAL(f.ops->add(f.selector, &f.source, VD__READABLE), -1);
+    CU_ASSERT_EQUAL(errno, EEXIST);
+    teardown(&f);
+}
+
+static void a_wait_is_never_shorter_than_asked(void)
+{
+    static const vd_time waits[] = {0, 1, 49, 999, 1000, 1001, 2500, 10000};
+    struct fixture f;
+
+    setup(&f);
+    for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
+        vd_time before = vd__clock_now();
+        CU_ASSERT_EQUAL(f.ops->wait(f.selector, f.ready, 8, waits[i]), 0);
+        CU_ASSERT(vd__clock_now() - before >= waits[i]);
+    }
+    teardown(&f);
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+}
+
+/* The signal is pending, so the wait that lets it in ends at once however long it may be. */
+static void a_signal_ends_a_wait_without_an_error(void)
+{
+    struct fixture f;
+    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction old;
+
+    setup(&f);
+    CU_ASSERT_EQUAL(sigaction(SIGALRM, &action, &old), 0);
+    /* Again and again until one of them meets the wait. */
+    timer_t timer;
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+    struct itimerspec often = {.it_value = {0, 1000000}, .it_interval = {0, 1000000}};
+    CU_ASSERT_EQUAL_FATAL(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
+    CU_ASSERT_EQUAL(timer_settime(timer, 0, &often, NULL), 0);
+    CU_ASSERT_EQUAL(f.ops->wait(f.selector, f.ready, 8, VD_TIME_NEVER), 0);
+    CU_ASSERT_EQUAL(f.ops->wait(f.selector, f.ready, 8, 3600 * VD_SEC), 0);
+    timer_delete(timer);
+    sigaction(SIGALRM, &old, NULL);
+    teardown(&f);
+}
+
+static void all_get_their_turn_when_a_wait_cannot_return_all(void)
+{
+    enum { PAIRS = 5 };
+    struct fixture f;
+    struct vd__source sources[PAIRS];
+    int peers[PAIRS];
+    unsigned seen[PAIRS] = {0};
+
+    setup(&f);
+    for (int i = 0; i < PAIRS; i++) {
+        int pair[2];
+        CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+        sources[i] = (struct vd__source){.fd = pair[0]};
+        peers[i] = pair[1];
+        CU_ASSERT_EQUAL(f.ops->add(f.selector, &sources[i], VD__WRITABLE), 0);
+    }
+    for (int i = 0; i < PAIRS; i++) {
+        CU_ASSERT_EQUAL_FATAL(f.ops->wait(f.selector, f.ready, 1, 0), 1);
+        seen[f.ready[0].source - sources]++;
+    }
+    for (int i = 0; i < PAIRS; i++) {
+        CU_ASSERT_EQUAL(seen[i], 1);
+        close(sources[i].fd);
+        close(peers[i]);
+    }
+    teardown(&f);
+}
+
+static void no_memory_makes_no_selector(void)
+{
+    struct counting_mem mem;
+
+    counting_mem_init(&mem);
+    counting_mem_fail_after(&mem, 0);
+    CU_ASSERT_PTR_NULL(vd__selector_epoll_new(&mem.mem));
+    CU_ASSERT_EQUAL(errno, ENOMEM);
+    CU_ASSERT_TRUE(counting_mem_is_clean(&mem));
+}
+
+/* From here on the process has no epoll_pwait2: its number gives system_error. False when the
+ * system allows no such filter. */
+static bool take_epoll_pwait2_away(unsigned system_error)
+{
+    struct sock_filter instructions[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_epoll_pwait2, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | system_error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {
+        .len = sizeof instructions / sizeof instructions[0],
+        .filter = instructions,
+    };
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+/* The last test: what it does cannot be undone. Of two filters the kernel takes the later one's
+ * errno. */
+static void an_older_kernel_or_a_container_waits_as_long(void)
+{
+    static const unsigned errors[] = {ENOSYS, EPERM};
+
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        if (!take_epoll_pwait2_away(errors[i])) {
+            CU_PASS("no filters of system calls here");
+            return;
+        }
+        a_wait_is_never_shorter_than_asked();
+    }
+}
+
+int main(void)
+{
+    CU_TestInfo tests[] = {
+        {"what is readable is reported until it is read",
+         what_is_readable_is_reported_until_it_is_read},
+        {"only what is of interest is reported", only_what_is_of_interest_is_reported},
+        {"a fault is reported unasked", a_fault_is_reported_unasked},
+        {"a descriptor that cannot be watched is an error",
+         a_descriptor_that_cannot_be_watched_is_an_error},
+        {"a wait is never shorter than asked", a_wait_is_never_shorter_than_asked},
+        {"a signal ends a wait without an error", a_signal_ends_a_wait_without_an_error},
+        {"all get their turn when a wait cannot return all",
+         all_get_their_turn_when_a_wait_cannot_return_all},
+        {"no memory makes no selector", no_memory_makes_no_selector},
+        {"an older kernel, or a container, waits as long",
+         an_older_kernel_or_a_container_waits_as_long},
+        CU_TEST_INFO_NULL,
+    };
+    return run_suite("selector", tests);
+}
