@@ -11,14 +11,17 @@
 static bool parse_ip4(const char *p, const char *end, uint8_t *ip)
 {
     for (int part = 0; part < 4; part++) {
-        if (part > 0 && (p == end || *p++ != '.'))
+        if (part > 0 && (p == end || *p++ != '.')) {
             return false;
+        }
         const char *first = p;
         unsigned number = 0;
-        for (; p < end && p - first < 3 && vd__is(*p, VD__DIGIT); p++)
+        for (; p < end && p - first < 3 && vd__is(*p, VD__DIGIT); p++) {
             number = number * 10 + (unsigned)(*p - '0');
-        if (p == first || number > 255)
+        }
+        if (p == first || number > 255) {
             return false;
+        }
         ip[part] = (uint8_t)number;
     }
     return p == end;
@@ -29,10 +32,12 @@ static const char *parse_group(const char *p, const char *end, uint8_t *ip)
 {
     const char *first = p;
     unsigned group = 0;
-    for (; p < end && p - first < 4 && vd__is(*p, VD__HEX); p++)
+    for (; p < end && p - first < 4 && vd__is(*p, VD__HEX); p++) {
         group = group << 4 | vd__hex_value(*p);
-    if (p == first)
+    }
+    if (p == first) {
         return NULL;
+    }
     ip[0] = (uint8_t)(group >> 8);
     ip[1] = (uint8_t)group;
     return p;
@@ -54,22 +59,27 @@ static bool parse_ip6(const char *p, const char *end, uint8_t *ip)
             n += 4;
             break;
         }
-        if (n == 16 || (p = parse_group(p, end, bytes + n)) == NULL)
+        if (n == 16 || (p = parse_group(p, end, bytes + n)) == NULL) {
             return false;
+        }
         n += 2;
-        if (p == end)
+        if (p == end) {
             break;
-        if (*p++ != ':' || p == end)
+        }
+        if (*p++ != ':' || p == end) {
             return false;
+        }
         if (*p == ':') {
-            if (gap >= 0)
+            if (gap >= 0) {
                 return false;
+            }
             gap = n;
             p++;
         }
     }
-    if (gap < 0 ? n != 16 : n > 14)
+    if (gap < 0 ? n != 16 : n > 14) {
         return false;
+    }
     int tail = gap < 0 ? 0 : n - gap;
     memset(ip, 0, 16);
     memcpy(ip, bytes, (size_t)(n - tail));
@@ -80,23 +90,26 @@ static bool parse_ip6(const char *p, const char *end, uint8_t *ip)
 int vd_addr_parse(struct vd_str text, uint16_t port, struct vd_addr *out)
 {
     struct vd_addr addr = {.port = port};
-    if (text.n == 0)
+    if (text.n == 0) {
         return VD_ERR_SYNTAX;
+    }
     const char *p = text.p;
     const char *end = p + text.n;
     bool bracket = *p == '[';
     if (bracket) {
-        if (text.n < 2 || end[-1] != ']')
+        if (text.n < 2 || end[-1] != ']') {
             return VD_ERR_SYNTAX;
+        }
         p++;
         end--;
     }
-    if (!bracket && parse_ip4(p, end, addr.ip))
+    if (!bracket && parse_ip4(p, end, addr.ip)) {
         addr.family = VD_FAMILY_IP4;
-    else if (parse_ip6(p, end, addr.ip))
+    } else if (parse_ip6(p, end, addr.ip)) {
         addr.family = VD_FAMILY_IP6;
-    else
+    } else {
         return VD_ERR_SYNTAX;
+    }
     *out = addr;
     return 0;
 }
@@ -110,17 +123,31 @@ static char *write_decimal(char *out, unsigned number)
         digits[n++] = (char)('0' + number % 10);
         number /= 10;
     } while (number != 0);
-    while (n > 0)
+    while (n > 0) {
         *out++ = digits[--n];
+    }
+    return out;
+}
+
+static char *write_octet(char *out, unsigned number)
+{
+    if (number >= 100) {
+        *out++ = (char)('0' + number / 100);
+    }
+    if (number >= 10) {
+        *out++ = (char)('0' + number / 10 % 10);
+    }
+    *out++ = (char)('0' + number % 10);
     return out;
 }
 
 static char *write_ip4(char *out, const uint8_t *ip)
 {
     for (int i = 0; i < 4; i++) {
-        if (i > 0)
+        if (i > 0) {
             *out++ = '.';
-        out = write_decimal(out, ip[i]);
+        }
+        out = write_octet(out, ip[i]);
     }
     return out;
 }
@@ -131,8 +158,9 @@ static char *write_group(char *out, unsigned group)
     for (int shift = 12; shift >= 0; shift -= 4) {
         unsigned digit = group >> shift & 0xf;
         started = started || digit != 0 || shift == 0;
-        if (started)
+        if (started) {
             *out++ = "0123456789abcdef"[digit];
+        }
     }
     return out;
 }
@@ -146,8 +174,9 @@ static int longest_zeros(const unsigned *groups, int *start)
     int best = 1;
     for (int i = 0; i < 8; i++) {
         int run = 0;
-        while (i + run < 8 && groups[i + run] == 0)
+        while (i + run < 8 && groups[i + run] == 0) {
             run++;
+        }
         if (run > best) {
             best = run;
             *start = i;
@@ -166,19 +195,22 @@ static char *write_ip6(char *out, const uint8_t *ip)
         memcpy(out, "::ffff:", 7);
         return write_ip4(out + 7, ip + 12);
     }
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < 8; i++) {
         groups[i] = (unsigned)ip[2 * i] << 8 | ip[2 * i + 1];
+    }
     int zeros = longest_zeros(groups, &start);
     for (int i = 0; i < 8; i++) {
         if (zeros > 0 && i == start) {
             *out++ = ':';
             i += zeros - 1;
-            if (i == 7)
+            if (i == 7) {
                 *out++ = ':';
+            }
             continue;
         }
-        if (i > 0)
+        if (i > 0) {
             *out++ = ':';
+        }
         out = write_group(out, groups[i]);
     }
     return out;
@@ -206,11 +238,13 @@ size_t vd_addr_format_ip(const struct vd_addr *addr, char *out)
 size_t vd_addr_format(const struct vd_addr *addr, char *out)
 {
     char *p = out;
-    if (addr->family == VD_FAMILY_IP6)
+    if (addr->family == VD_FAMILY_IP6) {
         *p++ = '[';
+    }
     p = write_ip(p, addr);
-    if (addr->family == VD_FAMILY_IP6)
+    if (addr->family == VD_FAMILY_IP6) {
         *p++ = ']';
+    }
     *p++ = ':';
     p = write_decimal(p, addr->port);
     *p = '\0';
@@ -220,11 +254,13 @@ size_t vd_addr_format(const struct vd_addr *addr, char *out)
 /* The IPv4 part of an address that has one; NULL for any other. */
 static const uint8_t *ip4_of(const struct vd_addr *addr)
 {
-    if (addr->family == VD_FAMILY_IP4)
+    if (addr->family == VD_FAMILY_IP4) {
         return addr->ip;
+    }
     if (addr->family == VD_FAMILY_IP6 &&
-        memcmp(addr->ip, mapped_prefix, sizeof(mapped_prefix)) == 0)
+        memcmp(addr->ip, mapped_prefix, sizeof(mapped_prefix)) == 0) {
         return addr->ip + 12;
+    }
     return NULL;
 }
 
@@ -232,8 +268,9 @@ bool vd_addr_same_ip(const struct vd_addr *a, const struct vd_addr *b)
 {
     const uint8_t *x = ip4_of(a);
     const uint8_t *y = ip4_of(b);
-    if (x != NULL || y != NULL)
+    if (x != NULL || y != NULL) {
         return x != NULL && y != NULL && memcmp(x, y, 4) == 0;
+    }
     return a->family == b->family && memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
 }
 

@@ -3,15 +3,17 @@
  * "z9hG4bK", then 34 hex digits: the worker (2), the number of the transaction's record (8), its
  * generation (8), and 64 bits that only the holder of the stack's key can compute (16). A response
  * finds its client transaction from them without a search, and a forged one does not.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef VD__BRANCH_H
 #define VD__BRANCH_H
 
 #include <viaduct/base.h>
 
-#define VD__BRANCH_COOKIE "z9hG4bK"
+#define VD__BRANCH_COOKIE      "z9hG4bK"
 #define VD__BRANCH_COOKIE_SIZE 7
-#define VD__BRANCH_SIZE (VD__BRANCH_COOKIE_SIZE + 34)
+#define VD__BRANCH_SIZE        (VD__BRANCH_COOKIE_SIZE + 34)
 
 struct vd__branch {
     uint64_t secret;

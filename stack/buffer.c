@@ -113,7 +113,14 @@ void vd__buffer_unref(struct vd__buffers *buffers, struct vd__buffer *buffer)
 
 struct vd__buffer *vd__buffer_compact(struct vd__buffers *buffers, struct vd__buffer *buffer)
 {
-    if (class_of(buffer->length) >= buffer->size_class) {
+    unsigned size_class = class_of(buffer->length);
+    if (size_class >= buffer->size_class) {
+        return buffer;
+    }
+    /* A copy for which a chunk must be allocated saves nothing, unless it frees as much. */
+    bool at_hand =
+        buffers->free[size_class] != NULL || buffers->fresh_size >= footprint(size_class);
+    if (!at_hand && buffer->size < CHUNK_SIZE) {
         return buffer;
     }
     struct vd__buffer *small = vd__buffer_take(buffers, buffer->length);

@@ -3,6 +3,8 @@
  *
  * Buffers come in size classes; those that come back are reused, so a warm stack allocates none.
  * They are cut from chunks, which go back to the allocator when the stack is freed.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef VD__BUFFER_H
 #define VD__BUFFER_H

@@ -36,12 +36,15 @@ static bool is_token(struct vd_str text)
  * bracket. */
 static bool is_uri(struct vd_str text)
 {
-    for (size_t i = 0; i < text.n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
+    if (text.n == 0)
+        return false;
+    const char *end = text.p + text.n;
+    for (const char *p = vd__skip(text.p, end, VD__URI); p < end; p++) {
+        unsigned char c = (unsigned char)*p;
         if (c <= ' ' || c == 0x7f || c == '<' || c == '>')
             return false;
     }
-    return text.n != 0;
+    return true;
 }
 
 int vd_build_request_line(struct vd_builder *builder, struct vd_str method, struct vd_str uri)

@@ -21,13 +21,17 @@ char *vd__build_grow(struct vd_builder *builder, size_t size)
 size_t vd__build_number_size(uint64_t number)
 {
     size_t n = 1;
-    for (; number >= 10; number /= 10)
-        n++;
-    return n;
+    for (; number >= 1000; number /= 1000)
+        n += 3;
+    return n + (number >= 10) + (number >= 100);
 }
 
 char *vd__build_put_number(char *p, uint64_t number)
 {
+    if (number < 10) {
+        *p = (char)('0' + number);
+        return p + 1;
+    }
     size_t n = vd__build_number_size(number);
     for (size_t i = n; i-- > 0; number /= 10)
         p[i] = (char)('0' + number % 10);
@@ -86,21 +90,42 @@ char *vd__build_room_checked(struct vd_builder *builder, struct vd_str text, siz
     return vd__build_room(builder, size);
 }
 
+/* Copies the text as far as it has no low byte, by words; those at its end overlap, so that no byte
+ * is left to copy alone. Returns how much of the text that was. */
+static size_t put_plain(char *p, const char *from, size_t n)
+{
+    size_t done = 0;
+    if (n >= 8) {
+        for (; n - done > 8; done += 8) {
+            uint64_t word = vd__load_word(from + done, 8);
+            if (has_low_byte(word))
+                return done;
+            memcpy(p + done, &word, 8);
+        }
+        uint64_t last = vd__load_word(from + n - 8, 8);
+        if (has_low_byte(last))
+            return done;
+        memcpy(p + n - 8, &last, 8);
+        return n;
+    }
+    if (n < 4 || has_low_byte(vd__load_word(from, n)))
+        return 0;
+    uint64_t last = vd__load_word(from + n - 4, 4);
+    uint64_t first = vd__load_word(from, 4);
+    memcpy(p, &first, 4);
+    memcpy(p + n - 4, &last, 4);
+    return n;
+}
+
 char *vd__build_put_checked(char *p, struct vd_str text)
 {
-    const char *from = text.n != 0 ? text.p : "";
-    const char *end = from + text.n;
+    if (text.n == 0)
+        return p;
+    size_t plain = put_plain(p, text.p, text.n);
+    const char *from = text.p + plain;
+    const char *end = text.p + text.n;
+    p += plain;
     while (from < end) {
-        uint64_t word;
-        if (end - from >= (ptrdiff_t)sizeof(word)) {
-            memcpy(&word, from, sizeof(word));
-            if (!has_low_byte(word)) {
-                memcpy(p, &word, sizeof(word));
-                p += sizeof(word);
-                from += sizeof(word);
-                continue;
-            }
-        }
         from = put_one(&p, from, end);
         if (from == NULL)
             return NULL;

@@ -7,10 +7,20 @@ static struct vd__buffer *buffer_of(const struct vd_builder *builder)
     return (struct vd__buffer *)(void *)(builder->data - offsetof(struct vd__buffer, data));
 }
 
+/* A message of ours is no longer than this: no datagram could hold it. What a peer may send has a
+ * limit of its own. */
+#define MESSAGE_MAX 65535
+
+/* How much of a buffer a message may fill. */
+static size_t room_in(const struct vd__buffer *buffer)
+{
+    return buffer->size < MESSAGE_MAX ? buffer->size : MESSAGE_MAX;
+}
+
 static int grow(struct vd_builder *builder, size_t needed)
 {
     struct vd_stack *stack = builder->owner;
-    if (needed > stack->config.limits.message_size) {
+    if (needed > MESSAGE_MAX) {
         return VD_ERR_SPACE;
     }
     struct vd__buffer *old = buffer_of(builder);
@@ -27,7 +37,7 @@ static int grow(struct vd_builder *builder, size_t needed)
     memcpy(larger->data, builder->data, builder->length);
     vd__buffer_unref(&stack->buffers, old);
     builder->data = larger->data;
-    builder->capacity = larger->size;
+    builder->capacity = room_in(larger);
     return 0;
 }
 
@@ -37,7 +47,7 @@ int vd__builder_begin(struct vd_stack *stack, struct vd_builder *builder, size_t
     if (buffer == NULL) {
         return VD_ERR_NOMEM;
     }
-    vd_builder_init(builder, buffer->data, buffer->size);
+    vd_builder_init(builder, buffer->data, room_in(buffer));
     builder->grow = grow;
     builder->owner = stack;
     return 0;
@@ -83,12 +93,16 @@ int vd__builder_refuse(struct vd_builder *builder, int error)
     return error;
 }
 
-/* Gives the buffer back, unless it was already. */
+/* Gives the buffer back, unless it was already. What is written to the builder from here on goes
+ * nowhere. */
 void vd__builder_drop(struct vd_stack *stack, struct vd_builder *builder)
 {
     if (builder->data != NULL) {
         vd__buffer_unref(&stack->buffers, buffer_of(builder));
         builder->data = NULL;
+    }
+    if (builder->error == 0) {
+        builder->error = VD_ERR_STATE;
     }
 }
 

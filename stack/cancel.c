@@ -1,6 +1,8 @@
+/* cancel.c - CANCEL (RFC 3261 9).
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "core.h"
-
-/* CANCEL: RFC 3261 9. */
 
 /* A CANCEL has the branch of its INVITE, so that branch names the INVITE's record. Its own record
  * is found through the table, by a digest of the branch that no server transaction can have. */
@@ -53,7 +55,7 @@ int vd__cancel_now(struct vd_stack *stack, struct vd__transaction *invite)
         vd__transaction_discard(stack, cancel);
         return rc;
     }
-    /* 9.1: without a final response 64*T1 from here on the INVITE counts as cancelled. */
+    /* 9.1: without a final response within 64*T1 the INVITE counts as cancelled. */
     vd__arm(stack, VD__LANE_64T1, &invite->timer);
     return 0;
 }
@@ -104,8 +106,7 @@ static void share_tag(struct vd_stack *stack, const struct vd__transaction *targ
     if (active != NULL && active->own_tag) {
         memcpy(cancel->tag, active->tag, sizeof active->tag);
     } else if (active == NULL && response != NULL &&
-               vd_message_parse(message, response->data, response->length, VD_FRAMING_DATAGRAM,
-                                &stack->config.limits) >= 0 &&
+               vd__parse_own(message, response->data, response->length) >= 0 &&
                vd_message_to(message, &to) == 0 && to->tag.n == sizeof cancel->tag) {
         memcpy(cancel->tag, to->tag.p, sizeof cancel->tag);
     }

@@ -1,6 +1,8 @@
+/* client.c - the non-INVITE client transaction (RFC 3261 17.1.2, figure 6).
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "core.h"
-
-/* The non-INVITE client transaction: RFC 3261 17.1.2 figure 6. */
 
 void vd__client_start(struct vd_stack *stack, struct vd__transaction *transaction)
 {
@@ -24,7 +26,9 @@ void vd__client_response(struct vd_stack *stack, struct vd__transaction *transac
                          struct vd_message *response)
 {
     if (transaction->state == VD_TRANSACTION_COMPLETED) {
-        stack->counters.response_retransmissions += response->status >= 200;
+        if (response->status >= 200) {
+            stack->counters.response_retransmissions++;
+        }
         return;
     }
     if (response->status >= 200) {
@@ -44,7 +48,8 @@ void vd__client_response(struct vd_stack *stack, struct vd__transaction *transac
 void vd__client_timer(struct vd_stack *stack, struct vd__transaction *transaction)
 {
     struct vd__active *active = transaction->u.active;
-    vd__arm(stack, vd__backoff_capped(stack, active, transaction->state == VD_TRANSACTION_PROCEEDING),
+    vd__arm(stack,
+            vd__backoff_capped(stack, active, transaction->state == VD_TRANSACTION_PROCEEDING),
             &active->retransmit);
     stack->counters.resent_requests++;
     vd__outbox_push(stack, transaction->message, vd__transaction_name(transaction));

@@ -1,7 +1,9 @@
+/* client_invite.c - the INVITE client transaction (RFC 3261 17.1.1, figure 5, as RFC 6026 8.4
+ * redraws it with the state Accepted and Timer M).
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "core.h"
-
-/* The INVITE client transaction: RFC 3261 17.1.1 figure 5, as RFC 6026 8.4 redraws it with the state
- * Accepted and Timer M. */
 
 void vd__client_invite_start(struct vd_stack *stack, struct vd__transaction *transaction)
 {
@@ -21,8 +23,8 @@ static void deliver(struct vd_stack *stack, struct vd__transaction *transaction,
     }
 }
 
-/* The CANCEL that was held back until a provisional response came (9.1). Without memory for it, it is
- * tried again after T1; in any case the INVITE ends 64*T1 from here on. */
+/* The CANCEL that was held back until a provisional response came (9.1). Without memory for it, it
+ * is tried again after T1; in any case the INVITE ends 64*T1 from here on. */
 static void send_held_cancel(struct vd_stack *stack, struct vd__transaction *transaction)
 {
     struct vd__active *active = transaction->u.active;
@@ -137,8 +139,8 @@ void vd__client_invite_timer(struct vd_stack *stack, struct vd__transaction *tra
     vd__outbox_push(stack, transaction->message, vd__transaction_name(transaction));
 }
 
-/* Timer B in Calling; in Proceeding 64*T1 after a CANCEL (9.1), or after a final response for which there
- * was no memory; Timers D and M afterwards. */
+/* Timer B in Calling; in Proceeding 64*T1 after a CANCEL (9.1), or after a final response for which
+ * there was no memory; Timers D and M afterwards. */
 void vd__client_invite_expire(struct vd_stack *stack, struct vd__transaction *transaction)
 {
     if (transaction->state == VD_TRANSACTION_CALLING) {

@@ -17,6 +17,8 @@
  *     transaction_table.c the hash of server transactions
  *     outbox.c            what waits to be pulled
  *     stack.c             make and free, endpoints, timers, deadlines
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef VD__CORE_H
 #define VD__CORE_H
@@ -142,12 +144,13 @@ struct vd_stack {
     uint32_t endpoint_count;
     uint32_t endpoint_capacity;
     uint32_t pending_requests;
-    uint32_t request_hint; /* how large the latest request was, and the latest response: a buffer */
-    uint32_t response_hint; /* of that size is likely to do for the next one */
+    /* How large the latest request was, and the latest response: a buffer of that size is likely to
+     * do for the next one. */
+    uint32_t request_hint;
+    uint32_t response_hint;
     bool closing;
 
-    /* The request whose on_request is running, so that its responses are built from its own views.
-     */
+    /* The request whose on_request is running: its responses are built from its own views. */
     struct vd__transaction *current;
     struct vd_message *current_message;
     struct vd_addr current_source;
@@ -196,9 +199,9 @@ static inline bool vd__is_reliable(const struct vd__transaction *transaction)
     return (transaction->flags & VD__FLAG_RELIABLE) != 0;
 }
 
-/* The machines. A retransmission or response has been matched; *_timer gets A, E, G or an automatic
- * 100,
- * *_expire the long timer; *_error a transport error. */
+/* The machines. *_start puts a new transaction into its first state; *_response, *_request and
+ * *_ack get a message that was matched with it; *_timer is for A, E, G or an automatic 100,
+ * *_expire for the long timer, *_error for a transport error. */
 void vd__client_invite_start(struct vd_stack *stack, struct vd__transaction *transaction);
 void vd__client_invite_response(struct vd_stack *stack, struct vd__transaction *transaction,
                                 struct vd_message *response);
@@ -262,6 +265,11 @@ int vd__response_keep_head(struct vd_stack *stack, struct vd__transaction *trans
                            struct vd_message *request);
 
 /* response_head.c */
+
+/* More than what a response adds to the values that it repeats: ";received=" with an address, the
+ * port of rport, ";tag=" with a tag. */
+#define VD__RESPONSE_ADDED 96
+
 int vd__response_write_head(struct vd_builder *builder, struct vd_message *request,
                             const struct vd_addr *source, struct vd_str tag);
 void vd__response_flow(const struct vd_stack *stack, const struct vd_flow *source,

@@ -41,14 +41,16 @@ static const struct description descriptions[] = {
     [-VD_ERR_SYSTEM] = {"VD_ERR_SYSTEM", "the operating system refused", 500},
     [-VD_ERR_IN_USE] = {"VD_ERR_IN_USE", "address and port are taken", 500},
     [-VD_ERR_LIMIT] = {"VD_ERR_LIMIT", "too few file descriptors", 500},
+    [-VD_ERR_UNSUPPORTED] = {"VD_ERR_UNSUPPORTED", "the system lacks or bars it", 500},
 };
 
 /* The row of an error; NULL for a number that is none. */
 static const struct description *describe(int error)
 {
     const int count = (int)(sizeof(descriptions) / sizeof(descriptions[0]));
-    if (error >= 0 || error <= -count || descriptions[-error].name == NULL)
+    if (error >= 0 || error <= -count || descriptions[-error].name == NULL) {
         return NULL;
+    }
     return &descriptions[-error];
 }
 
@@ -66,8 +68,9 @@ const char *vd_error_name(int error)
 
 int vd_error_status(int error)
 {
-    if (error >= 0)
+    if (error >= 0) {
         return 200;
+    }
     const struct description *row = describe(error);
     return row != NULL ? row->status : 500;
 }

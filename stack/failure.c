@@ -1,6 +1,9 @@
+/* failure.c - transport errors find the transaction that they belong to (RFC 3261 17.1.4, 17.2.4,
+ * 18.4).
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "core.h"
-
-/* Transport errors (RFC 3261 17.1.4, 17.2.4, 18.4) find the transaction that they belong to. */
 
 void vd__transport_error(struct vd_stack *stack, struct vd__transaction *transaction, int error)
 {
@@ -13,7 +16,7 @@ void vd__transport_error(struct vd_stack *stack, struct vd__transaction *transac
         vd__client_error(stack, transaction, error);
         break;
     default:
-        /* RFC 6026 8.4: a server transaction informs its TU and stays in its state. */
+        /* RFC 6026 8.8: a server transaction informs its TU and stays in its state. */
         if (stack->config.callbacks.on_failure != NULL &&
             (transaction->flags & VD__FLAG_INTERNAL) == 0) {
             stack->config.callbacks.on_failure(stack, vd__transaction_name(transaction), error,

@@ -119,29 +119,34 @@ static bool is_name(const char *text, const char *name, size_t n)
 {
     if (n >= 8) {
         uint64_t differ = differ8(text + n - 8, name + n - 8);
-        for (size_t i = 0; i + 8 < n; i += 8)
+        for (size_t i = 0; i + 8 < n; i += 8) {
             differ |= differ8(text + i, name + i);
+        }
         return differ == 0;
     }
-    if (n >= 4)
+    if (n >= 4) {
         return (differ4(text, name) | differ4(text + n - 4, name + n - 4)) == 0;
+    }
     for (size_t i = 0; i < n; i++) {
-        if ((text[i] | 0x20) != (name[i] | 0x20))
+        if ((text[i] | 0x20) != (name[i] | 0x20)) {
             return false;
+        }
     }
     return true;
 }
 
 enum vd_header_id vd_header_id(struct vd_str name)
 {
-    if (name.n == 0)
+    if (name.n == 0) {
         return VD_HEADER_OTHER;
+    }
     unsigned slot = vd__header_hash(name);
     for (; vd__header_slots[slot] != 0; slot = (slot + 1) % VD_HEADER_SLOTS) {
         const struct vd_header_info *row = &vd__header_rows[vd__header_slots[slot]].info;
         if ((row->name.n == name.n && is_name(name.p, row->name.p, name.n)) ||
-            (row->compact.n == name.n && is_name(name.p, row->compact.p, name.n)))
+            (row->compact.n == name.n && is_name(name.p, row->compact.p, name.n))) {
             return (enum vd_header_id)vd__header_slots[slot];
+        }
     }
     return VD_HEADER_OTHER;
 }

@@ -36,12 +36,14 @@ static inline unsigned vd__header_hash(struct vd_str name)
 /* vd_header_id for a name at which VD_SCAN_STEP bytes can be read. */
 static inline enum vd_header_id vd__header_id(struct vd_str name)
 {
-    if (name.n == 0 || name.n > VD_SCAN_STEP)
+    if (name.n == 0 || name.n > VD_SCAN_STEP) {
         return vd_header_id(name);
+    }
     enum vd_header_id id = (enum vd_header_id)vd__header_slots[vd__header_hash(name)];
     const struct vd__header_row *row = &vd__header_rows[id];
-    if (row->info.name.n == name.n && vd__scan_is_name(name.p, row->text, name.n))
+    if (row->info.name.n == name.n && vd__scan_is_name(name.p, row->text, name.n)) {
         return id;
+    }
     return vd_header_id(name);
 }
 

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "host.h"
+#include "scan.h"
 
 static const char host_rule[] =
     "a host is a name, an IPv4 address or an IPv6 reference in brackets "
@@ -46,30 +47,51 @@ static const char *read_reference(struct vd__source *source, const char *p, stru
 }
 
 /* One to three digits, at most 255; NULL when it is something else. */
-static const char *skip_octet(const char *p, const char *end)
+static inline const char *skip_octet(const char *p, const char *end)
 {
-    const char *first = p;
-    unsigned number = 0;
-    for (; p < end && p - first < 3 && *p >= '0' && *p <= '9'; p++)
-        number = number * 10 + (unsigned)(*p - '0');
-    return p != first && number <= 255 ? p : NULL;
+    unsigned digit;
+    if (p == end || (digit = vd__digit(*p)) > 9)
+        return NULL;
+    unsigned number = digit;
+    if (++p == end || (digit = vd__digit(*p)) > 9)
+        return p;
+    number = number * 10 + digit;
+    if (++p == end || (digit = vd__digit(*p)) > 9)
+        return p;
+    return number * 10 + digit <= 255 ? p + 1 : NULL;
 }
 
 /* Four octets with dots between and no host character behind them; NULL when it is something else,
  * which is no fault yet. */
-static const char *skip_ip4(const char *p, const char *end)
+static const char *skip_ip4_slow(const char *p, const char *end)
 {
-    for (int dots = 0; dots < 3; dots++) {
+    for (int dots = 0;; dots++) {
         p = skip_octet(p, end);
-        if (p == NULL || p == end || *p++ != '.')
+        if (p == NULL || dots == 3)
+            break;
+        if (p == end || *p++ != '.')
             return NULL;
     }
-    p = skip_octet(p, end);
     return p != NULL && p < end && vd__is(*p, VD__HOST) ? NULL : p;
 }
 
+/* The same, faster when the text that p stands in, which begins at start, is long enough. */
+static inline const char *skip_ip4(const char *start, const char *p, const char *end)
+{
+    size_t n = vd__scan_ip4(start, p, end);
+    if (n == 0)
+        return skip_ip4_slow(p, end);
+    return p + n < end && vd__is(p[n], VD__HOST) ? NULL : p + n;
+}
+
+bool vd__is_ip4(const struct vd__source *source, struct vd_str text)
+{
+    return text.n != 0 && skip_ip4(source->start, text.p, source->end) == text.p + text.n;
+}
+
 /* hostname = *( domainlabel "." ) toplabel [ "." ]; a label neither begins nor ends with "-", and
- * the last one begins with a letter. */
+ * the last one does not begin with a digit. "_" counts as a letter: the grammar does not have it,
+ * but networks of containers name hosts with it, and other stacks take it. */
 static const char *read_name(struct vd__source *source, const char *p)
 {
     const char *end = source->end;
@@ -77,7 +99,7 @@ static const char *read_name(struct vd__source *source, const char *p)
         const char *label = p;
         for (;;) {
             const char *run = p;
-            p = vd__skip(p, end, VD__ALPHA | VD__DIGIT);
+            p = vd__skip(p, end, VD__LABEL);
             if (p == run)
                 return vd__reject(source, VD_ERR_SYNTAX, p, host_rule);
             if (p == end || *p != '-')
@@ -90,34 +112,50 @@ static const char *read_name(struct vd__source *source, const char *p)
             p++;
             continue;
         }
-        if (!vd__is(*label, VD__ALPHA))
+        if (vd__is(*label, VD__DIGIT))
             return vd__reject(source, VD_ERR_SYNTAX, label, host_rule);
         return dot ? p + 1 : p;
     }
 }
 
-const char *vd__read_host(struct vd__source *source, const char *p, struct vd_str *host,
-                          uint8_t *kind)
+/* A host that is no IPv4 address. Apart, so that an address, which most hosts are, needs less. */
+__attribute__((noinline)) static const char *
+read_name_or_reference(struct vd__source *source, const char *p, struct vd_str *host, uint8_t *kind)
 {
-    const char *first = p;
     if (p == source->end)
         return vd__reject(source, VD_ERR_SYNTAX, p, host_rule);
     if (*p == '[') {
         *kind = VD_HOST_IP6;
         return read_reference(source, p, host);
     }
-    if (vd__is(*p, VD__DIGIT)) {
-        p = skip_ip4(p, source->end);
-        if (p != NULL) {
-            *kind = VD_HOST_IP4;
-            *host = vd__view(first, p);
-            return p;
-        }
-    }
-    p = read_name(source, first);
-    if (p != NULL) {
+    const char *last = read_name(source, p);
+    if (last != NULL) {
         *kind = VD_HOST_NAME;
-        *host = vd__view(first, p);
+        *host = vd__view(p, last);
+    }
+    return last;
+}
+
+const char *vd__read_host(struct vd__source *source, const char *p, struct vd_str *host,
+                          uint8_t *kind)
+{
+    const char *last = NULL;
+    if (p < source->end && vd__digit(*p) <= 9)
+        last = skip_ip4(source->start, p, source->end);
+    if (last == NULL)
+        return read_name_or_reference(source, p, host, kind);
+    *kind = VD_HOST_IP4;
+    *host = vd__view(p, last);
+    return last;
+}
+
+/* The rest of a number at p, of which five digits have been read: zeros may stand in front. */
+static const char *read_long_port(const char *p, const char *end, unsigned *number)
+{
+    unsigned digit;
+    for (; p < end && (digit = vd__digit(*p)) <= 9; p++) {
+        if (*number <= UINT16_MAX) /* else it is too large already */
+            *number = *number * 10 + digit;
     }
     return p;
 }
@@ -125,13 +163,15 @@ const char *vd__read_host(struct vd__source *source, const char *p, struct vd_st
 const char *vd__read_port(struct vd__source *source, const char *p, uint16_t *port)
 {
     const char *first = p;
+    const char *end = source->end - p > 5 ? p + 5 : source->end;
     unsigned number = 0;
-    for (; p < source->end && vd__is(*p, VD__DIGIT); p++) {
-        if (number <= UINT16_MAX) /* else it is too large already */
-            number = number * 10 + (unsigned)(*p - '0');
-    }
+    unsigned digit;
+    for (; p < end && (digit = vd__digit(*p)) <= 9; p++)
+        number = number * 10 + digit;
     if (p == first)
         return vd__reject(source, VD_ERR_SYNTAX, p, "a port is one digit or more (RFC 3261 25.1)");
+    if (p == end)
+        p = read_long_port(p, source->end, &number);
     if (number == 0 || number > UINT16_MAX)
         return vd__reject(source, VD_ERR_RANGE, first, "a port is 1 to 65535 (RFC 3261 25.1)");
     *port = (uint16_t)number;

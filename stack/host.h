@@ -18,6 +18,9 @@ const char *vd__read_host(struct vd__source *source, const char *p, struct vd_st
 /* A port at p: 1 to 65535. */
 const char *vd__read_port(struct vd__source *source, const char *p, uint16_t *port);
 
+/* True when text, a part of the source, is an IPv4 address and nothing else. */
+bool vd__is_ip4(const struct vd__source *source, struct vd_str text);
+
 /* The address in a host of the kinds VD_HOST_IP4 and VD_HOST_IP6 that was read by vd__read_host, or
  * a received parameter: vd_addr_parse that takes a third colon as well (RFC 5118 4.10). */
 int vd__host_addr(struct vd_str host, struct vd_addr *out);

@@ -4,6 +4,8 @@
  * 64*T1, Timer D, the 200 ms of 17.2.1). Timers of one length end in the order in which they were
  * armed, so each length is a list: arming appends, cancelling unlinks, the head is the next to
  * fire. All of it is O(1) and exact, with nothing to round.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef VD__LANE_H
 #define VD__LANE_H

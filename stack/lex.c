@@ -4,20 +4,22 @@
  */
 #include "lex.h"
 
-/* Characters that stand in the same classes. UNRESERVED is what all parts of a URI share. */
+/* Characters that stand in the same classes. ANY is what nearly all that a URI holds have in
+ * common, UNRESERVED what all parts of a URI share. */
 enum {
-    UNRESERVED = VD__USER | VD__PASSWORD | VD__PARAM | VD__HNV | VD__URI | VD__QDTEXT,
+    ANY = VD__URI | VD__NO_AT | VD__QDTEXT,
+    UNRESERVED = VD__USER | VD__PASSWORD | VD__PARAM | VD__HNV | ANY,
     NAME = VD__TOKEN | VD__WORD | VD__HOST | VD__SCHEME | UNRESERVED,
-    LETTER = VD__ALPHA | NAME,
+    LETTER = VD__ALPHA | VD__LABEL | NAME,
     HEX_LETTER = VD__HEX | VD__REFERENCE | LETTER,
-    DECIMAL = VD__DIGIT | VD__HEX | VD__REFERENCE | NAME,
+    DECIMAL = VD__DIGIT | VD__HEX | VD__REFERENCE | VD__LABEL | NAME,
     MARK = VD__TOKEN | VD__WORD | UNRESERVED, /* a mark that a token may hold too */
     PARENTHESIS = VD__WORD | UNRESERVED,
-    BRACKET = VD__WORD | VD__PARAM | VD__HNV | VD__URI | VD__QDTEXT,
-    LIST = VD__USER | VD__PASSWORD | VD__URI | VD__QDTEXT
+    BRACKET = VD__WORD | VD__PARAM | VD__HNV | ANY,
+    LIST = VD__USER | VD__PASSWORD | ANY
 };
 
-const uint16_t vd__character[256] = {
+const uint32_t vd__character[256] = {
     ['\t'] = VD__LWS | VD__QDTEXT,
     [' '] = VD__LWS | VD__QDTEXT,
     ['\r'] = VD__LWS,
@@ -88,21 +90,21 @@ const uint16_t vd__character[256] = {
     ['!'] = MARK,
     ['\''] = MARK,
     ['*'] = MARK,
-    ['_'] = MARK,
+    ['_'] = MARK | VD__HOST | VD__LABEL,
     ['~'] = MARK,
     ['('] = PARENTHESIS,
     [')'] = PARENTHESIS,
     ['+'] = MARK | VD__SCHEME,
-    ['%'] = VD__TOKEN | VD__WORD | VD__URI | VD__QDTEXT,
+    ['%'] = VD__TOKEN | VD__WORD | ANY,
     ['`'] = VD__TOKEN | VD__WORD | VD__QDTEXT,
     ['$'] = UNRESERVED,
-    ['&'] = VD__USER | VD__PASSWORD | VD__PARAM | VD__URI | VD__QDTEXT,
+    ['&'] = VD__USER | VD__PASSWORD | VD__PARAM | ANY,
     [','] = LIST,
     ['='] = LIST,
-    [';'] = VD__USER | VD__URI | VD__QDTEXT,
-    ['/'] = VD__WORD | VD__USER | VD__PARAM | VD__HNV | VD__URI | VD__QDTEXT,
-    ['?'] = VD__WORD | VD__USER | VD__HNV | VD__URI | VD__QDTEXT,
-    [':'] = VD__WORD | VD__REFERENCE | VD__PARAM | VD__HNV | VD__URI | VD__QDTEXT,
+    [';'] = VD__USER | ANY,
+    ['/'] = VD__WORD | VD__USER | VD__PARAM | VD__HNV | ANY,
+    ['?'] = VD__WORD | VD__USER | VD__HNV | ANY,
+    [':'] = VD__WORD | VD__REFERENCE | VD__PARAM | VD__HNV | ANY,
     ['@'] = VD__URI | VD__QDTEXT,
     ['['] = BRACKET,
     [']'] = BRACKET,
@@ -235,11 +237,12 @@ const char *vd__read_number(struct vd__source *source, const char *p, uint64_t l
     const char *first = p;
     uint64_t number = 0;
     bool large = false;
-    for (; p < source->end && vd__is(*p, VD__DIGIT); p++) {
+    unsigned digit;
+    for (; p < source->end && (digit = vd__digit(*p)) <= 9; p++) {
         if (number >= 1000000000000000000U)
             large = true; /* one digit more might wrap */
         else
-            number = number * 10 + (uint64_t)(*p - '0');
+            number = number * 10 + digit;
     }
     large = large || number > limit;
     if (p == first)

@@ -22,7 +22,7 @@ enum {
     VD__TOKEN = 1 << 3,
     VD__WORD = 1 << 4,
     VD__LWS = 1 << 5,       /* SP, HTAB, and the CR that starts a fold */
-    VD__HOST = 1 << 6,      /* alphanum, "-" and "." */
+    VD__HOST = 1 << 6,      /* what a label holds, "-" and "." */
     VD__REFERENCE = 1 << 7, /* hex digits, ":" and ".": inside the brackets of an IPv6 reference */
     VD__SCHEME = 1 << 8,
     VD__USER = 1 << 9,      /* unreserved and user-unreserved */
@@ -30,10 +30,18 @@ enum {
     VD__PARAM = 1 << 11,    /* unreserved and param-unreserved */
     VD__HNV = 1 << 12,      /* unreserved and hnv-unreserved: names and values of URI headers */
     VD__URI = 1 << 13,      /* uric of RFC 2396, with the percent sign and, RFC 2732, brackets */
-    VD__QDTEXT = 1 << 14    /* qdtext of one byte */
+    VD__QDTEXT = 1 << 14,   /* qdtext of one byte */
+    VD__LABEL = 1 << 15,    /* a letter, a digit or "_", within a label of a host name */
+    VD__NO_AT = 1 << 16     /* what VD__URI has, but for "@" */
 };
 
-extern const uint16_t vd__character[256];
+extern const uint32_t vd__character[256];
+
+/* The value of a decimal digit, or more than 9. */
+static inline unsigned vd__digit(char c)
+{
+    return (unsigned)(unsigned char)c - '0';
+}
 
 static inline bool vd__is(char c, unsigned classes)
 {
@@ -64,9 +72,9 @@ const char *vd__skip_lws_slow(const char *p, const char *end);
 /* Past spaces, tabs and folds (CR LF and a space or tab). A CR that starts no fold stops it. */
 static inline const char *vd__skip_lws(const char *p, const char *end)
 {
-    if (p == end || !vd__is(*p, VD__LWS))
+    if (p == end || (unsigned char)*p > ' ')
         return p;
-    if (*p == ' ' && end - p > 1 && !vd__is(p[1], VD__LWS))
+    if (*p == ' ' && end - p > 1 && (unsigned char)p[1] > ' ')
         return p + 1;
     return vd__skip_lws_slow(p, end);
 }
@@ -97,12 +105,14 @@ static inline uint64_t vd__load_word(const char *p, size_t n)
     return (unsigned char)*p;
 }
 
-/* True when the n bytes at p are those of lower but for case. n is a constant from 1 to 8, lower
- * holds small letters, digits, dots and slashes, and the bytes at p are no control characters. */
-static inline bool vd__is_word(const char *p, const char *lower, size_t n)
+/* True when the n bytes at p are those of word in any case. n is a constant from 1 to 8; word holds
+ * letters, digits, dots and slashes: a byte of it is a letter when its bit 0x40 is set, and then
+ * bit 0x20 is the case. */
+static inline bool vd__is_word(const char *p, const char *word, size_t n)
 {
-    const uint64_t small = UINT64_C(0x2020202020202020);
-    return (vd__load_word(p, n) | small) == (vd__load_word(lower, n) | small);
+    uint64_t wanted = vd__load_word(word, n);
+    uint64_t cases = (wanted & UINT64_C(0x4040404040404040)) >> 1;
+    return ((vd__load_word(p, n) ^ wanted) & ~cases) == 0;
 }
 
 /* Sets n bytes to zero; n is a constant. In pieces, since compilers clear a larger structure with

@@ -38,8 +38,9 @@ int vd__message_fault(struct vd_message *message, int error, const char *at, con
 
 const struct vd_header *vd_message_header(const struct vd_message *message, enum vd_header_id id)
 {
-    if ((unsigned)id >= VD_HEADER_COUNT || message->first[id] == 0)
+    if ((unsigned)id >= VD_HEADER_COUNT || message->first[id] == 0) {
         return NULL;
+    }
     return &message->headers[message->first[id] - 1];
 }
 
@@ -50,8 +51,9 @@ static const struct vd_header *find_other(const struct vd_message *message, uint
 {
     while (index != 0) {
         const struct vd_header *header = &message->headers[index - 1];
-        if (vd_str_case_equal(header->name, name))
+        if (vd_str_case_equal(header->name, name)) {
             return header;
+        }
         index = header->next;
     }
     return NULL;
@@ -61,18 +63,21 @@ const struct vd_header *vd_message_header_named(const struct vd_message *message
                                                 struct vd_str name)
 {
     enum vd_header_id id = vd_header_id(name);
-    if (id != VD_HEADER_OTHER)
+    if (id != VD_HEADER_OTHER) {
         return vd_message_header(message, id);
+    }
     return find_other(message, message->first[VD_HEADER_OTHER], name);
 }
 
 const struct vd_header *vd_message_header_next(const struct vd_message *message,
                                                const struct vd_header *header)
 {
-    if (header->next == 0)
+    if (header->next == 0) {
         return NULL;
-    if (header->id == VD_HEADER_OTHER)
+    }
+    if (header->id == VD_HEADER_OTHER) {
         return find_other(message, header->next, header->name);
+    }
     return &message->headers[header->next - 1];
 }
 
@@ -86,8 +91,9 @@ int vd_header_unfold(const struct vd_header *header, char *out, size_t capacity)
         size_t n = next != p ? (size_t)(next - p) : 1;
         bool fold = next != p && memchr(p, '\r', n) != NULL;
         size_t written = fold ? 1 : n;
-        if (capacity - length < written)
+        if (capacity - length < written) {
             return VD_ERR_SPACE;
+        }
         memcpy(out + length, fold ? " " : p, written);
         length += written;
         p += n;

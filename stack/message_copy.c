@@ -11,8 +11,8 @@ static size_t block_size(const struct vd_message *message)
     return sizeof *message + message->header_count * sizeof(struct vd_header) + message->raw.n;
 }
 
-/* The same part of the new bytes. Every view of a message that was parsed points into its bytes, also
- * an empty one. */
+/* The same part of the new bytes. Every view of a message that was parsed points into its bytes,
+ * also an empty one. */
 static struct vd_str move(struct vd_str view, const char *from, const char *to)
 {
     return from != NULL ? vd_str(to + (view.p - from), view.n) : vd_str(to, 0);
@@ -20,17 +20,20 @@ static struct vd_str move(struct vd_str view, const char *from, const char *to)
 
 struct vd_message *vd_message_copy(const struct vd_message *message, const struct vd_mem *mem)
 {
-    if (mem == NULL)
+    if (mem == NULL) {
         mem = vd_mem_default();
+    }
     struct vd_message *copy = mem->allocate(block_size(message), mem->context);
-    if (copy == NULL)
+    if (copy == NULL) {
         return NULL;
+    }
 
     struct vd_header *headers = (struct vd_header *)(copy + 1);
     char *bytes = (char *)(headers + message->header_count);
     const char *from = message->raw.p;
-    if (message->raw.n != 0)
+    if (message->raw.n != 0) {
         memcpy(bytes, from, message->raw.n);
+    }
     for (size_t i = 0; i < message->header_count; i++) {
         headers[i] = message->headers[i];
         headers[i].name = move(headers[i].name, from, bytes);
@@ -51,9 +54,11 @@ struct vd_message *vd_message_copy(const struct vd_message *message, const struc
 
 void vd_message_free(struct vd_message *message, const struct vd_mem *mem)
 {
-    if (message == NULL)
+    if (message == NULL) {
         return;
-    if (mem == NULL)
+    }
+    if (mem == NULL) {
         mem = vd_mem_default();
+    }
     mem->release(message, block_size(message), mem->context);
 }

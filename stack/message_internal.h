@@ -58,6 +58,10 @@ int vd__value_iterator_pass(struct vd_value_iterator *iterator, size_t length);
 const char *vd__request_line(struct vd_message *message, const char *line, const char *end,
                              const struct vd_limits *limits);
 
+/* The same for a status line with nothing wrong. */
+const char *vd__status_line(struct vd_message *message, const char *line, const char *end,
+                            const struct vd_limits *limits);
+
 /* Reads any start line, [line, end), which ends before its CRLF, into message. Returns 0 or
  * VD_ERR_NOT_SIP. A line that is SIP but has a fault gives 0 as well, so that the header fields are
  * still read; *fault then has the error and the rule, its offset from the start of the line. */

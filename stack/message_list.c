@@ -26,11 +26,13 @@ static bool may_be_empty(enum vd_header_id id)
 static bool next_text(struct vd_value_iterator *iterator, struct vd_str *text)
 {
     const struct vd_header *header = iterator->header;
-    while (header != NULL && header->value.n == 0 && may_be_empty(header->id))
+    while (header != NULL && header->value.n == 0 && may_be_empty(header->id)) {
         header = vd_message_header_next(iterator->message, header);
+    }
     iterator->header = header;
-    if (header == NULL)
+    if (header == NULL) {
         return false;
+    }
     *text = vd_str(header->value.p + iterator->position, header->value.n - iterator->position);
     return true;
 }
@@ -46,9 +48,10 @@ int vd__value_iterator_pass(struct vd_value_iterator *iterator, size_t length)
     }
     const char *comma = header->value.p + position;
     const char *end = header->value.p + header->value.n;
-    if (*comma != ',')
+    if (*comma != ',') {
         return vd__message_fault(iterator->message, VD_ERR_SYNTAX, comma,
                                  "a comma between the values of a list (RFC 3261 7.3.1)");
+    }
     iterator->position = (size_t)(vd__skip_lws(comma + 1, end) - header->value.p);
     return 0;
 }
@@ -57,8 +60,9 @@ int vd__value_iterator_pass(struct vd_value_iterator *iterator, size_t length)
 static int step(struct vd_value_iterator *iterator, int length)
 {
     int error = length < 0 ? length : vd__value_iterator_pass(iterator, (size_t)length);
-    if (error == 0)
+    if (error == 0) {
         return 1;
+    }
     iterator->header = NULL;
     return error;
 }
@@ -66,16 +70,18 @@ static int step(struct vd_value_iterator *iterator, int length)
 int vd_via_next(struct vd_value_iterator *iterator, struct vd_via *out)
 {
     struct vd_str text;
-    if (!next_text(iterator, &text))
+    if (!next_text(iterator, &text)) {
         return 0;
+    }
     return step(iterator, vd__message_decode_via(iterator->message, text, out));
 }
 
 int vd_nameaddr_next(struct vd_value_iterator *iterator, struct vd_nameaddr *out)
 {
     struct vd_str text;
-    if (!next_text(iterator, &text))
+    if (!next_text(iterator, &text)) {
         return 0;
+    }
     enum vd_header_id id = iterator->header->id;
     return step(iterator, vd__message_decode_address(iterator->message, text, id, out));
 }
@@ -83,8 +89,9 @@ int vd_nameaddr_next(struct vd_value_iterator *iterator, struct vd_nameaddr *out
 int vd_token_next(struct vd_value_iterator *iterator, struct vd_token *out)
 {
     struct vd_str text;
-    if (!next_text(iterator, &text))
+    if (!next_text(iterator, &text)) {
         return 0;
+    }
     enum vd_header_id id = iterator->header->id;
     return step(iterator, vd__message_decode_token(iterator->message, text, id, out));
 }
@@ -92,13 +99,15 @@ int vd_token_next(struct vd_value_iterator *iterator, struct vd_token *out)
 int vd_info_next(struct vd_value_iterator *iterator, struct vd_info *out)
 {
     struct vd_str text;
-    if (!next_text(iterator, &text))
+    if (!next_text(iterator, &text)) {
         return 0;
+    }
     struct vd_message *message = iterator->message;
     struct vd_fault fault;
     int length = vd_info_parse(text, out, &fault);
-    if (length < 0)
+    if (length < 0) {
         return step(iterator, vd__message_pass_fault(message, text, &fault));
+    }
     int error = vd__message_check_params(message, &out->params, text);
     return step(iterator, error != 0 ? error : length);
 }
@@ -106,14 +115,16 @@ int vd_info_next(struct vd_value_iterator *iterator, struct vd_info *out)
 int vd_auth_next(struct vd_value_iterator *iterator, struct vd_auth *out)
 {
     struct vd_str text;
-    if (!next_text(iterator, &text))
+    if (!next_text(iterator, &text)) {
         return 0;
+    }
     struct vd_message *message = iterator->message;
     enum vd_header_id id = iterator->header->id;
     struct vd_fault fault;
     int length = vd_auth_parse(text, id, out, &fault);
-    if (length < 0)
+    if (length < 0) {
         return step(iterator, vd__message_pass_fault(message, text, &fault));
+    }
     int error = vd__message_check_params(message, &out->params, text);
     return step(iterator, error != 0 ? error : length);
 }
@@ -121,11 +132,13 @@ int vd_auth_next(struct vd_value_iterator *iterator, struct vd_auth *out)
 int vd_warning_next(struct vd_value_iterator *iterator, struct vd_warning *out)
 {
     struct vd_str text;
-    if (!next_text(iterator, &text))
+    if (!next_text(iterator, &text)) {
         return 0;
+    }
     struct vd_fault fault;
     int length = vd_warning_parse(text, out, &fault);
-    if (length < 0)
+    if (length < 0) {
         length = vd__message_pass_fault(iterator->message, text, &fault);
+    }
     return step(iterator, length);
 }

@@ -4,6 +4,7 @@
  */
 #include "message_internal.h"
 #include "lex.h"
+#include "scan.h"
 
 int vd__message_pass_fault(struct vd_message *message, struct vd_str text,
                            const struct vd_fault *fault)
@@ -14,8 +15,9 @@ int vd__message_pass_fault(struct vd_message *message, struct vd_str text,
 int vd__message_check_params(struct vd_message *message, const struct vd_params *params,
                              struct vd_str text)
 {
-    if (params->count <= message->params_limit)
+    if (params->count <= message->params_limit) {
         return 0;
+    }
     return vd__message_fault(message, VD_ERR_TOO_MANY, text.p,
                              "parameters within the configured number");
 }
@@ -23,10 +25,12 @@ int vd__message_check_params(struct vd_message *message, const struct vd_params 
 /* Ends the reading of a header field that is no list: all of text must have been read. */
 static int end_single(struct vd_message *message, struct vd_str text, int length)
 {
-    if (length < 0)
+    if (length < 0) {
         return length;
-    if ((size_t)length == text.n)
+    }
+    if ((size_t)length == text.n) {
         return 0;
+    }
     return vd__message_fault(message, VD_ERR_SYNTAX, text.p + length,
                              "nothing after the value of a header field that is no list");
 }
@@ -44,8 +48,9 @@ static bool first_value(const struct vd_message *message, enum vd_header_id id,
                         struct vd_str *value)
 {
     uint16_t first = message->first[id];
-    if (first == 0)
+    if (first == 0) {
         return false;
+    }
     *value = message->headers[first - 1].value;
     return true;
 }
@@ -53,18 +58,22 @@ static bool first_value(const struct vd_message *message, enum vd_header_id id,
 int vd_message_request_uri(struct vd_message *message, const struct vd_uri **out)
 {
     *out = &message->request_uri_value;
-    if (message->decoded[VD__REQUEST_URI])
+    if (message->decoded[VD__REQUEST_URI]) {
         return 0;
-    if (!message->is_request)
+    }
+    if (!message->is_request) {
         return VD_ERR_NOT_FOUND;
+    }
 
     struct vd_fault fault;
     struct vd_str text = message->request_uri;
-    if (vd_uri_parse(text, &message->request_uri_value, &fault) < 0)
+    if (vd_uri_parse(text, &message->request_uri_value, &fault) < 0) {
         return vd__message_pass_fault(message, text, &fault);
+    }
     int error = vd__message_check_params(message, &message->request_uri_value.params, text);
-    if (error != 0)
+    if (error != 0) {
         return error;
+    }
     message->decoded[VD__REQUEST_URI] = true;
     return 0;
 }
@@ -73,8 +82,9 @@ int vd__message_decode_via(struct vd_message *message, struct vd_str text, struc
 {
     struct vd_fault fault;
     int length = vd_via_parse(text, out, &fault);
-    if (length < 0)
+    if (length < 0) {
         return vd__message_pass_fault(message, text, &fault);
+    }
     int error = vd__message_check_params(message, &out->params, text);
     return error != 0 ? error : length;
 }
@@ -82,14 +92,17 @@ int vd__message_decode_via(struct vd_message *message, struct vd_str text, struc
 int vd_message_top_via(struct vd_message *message, const struct vd_via **out)
 {
     *out = &message->top_via_value;
-    if (message->decoded[VD__TOP_VIA])
+    if (message->decoded[VD__TOP_VIA]) {
         return 0;
+    }
     struct vd_str text;
-    if (!first_value(message, VD_HEADER_VIA, &text))
+    if (!first_value(message, VD_HEADER_VIA, &text)) {
         return VD_ERR_NOT_FOUND;
+    }
     int length = vd__message_decode_via(message, text, &message->top_via_value);
-    if (length < 0)
+    if (length < 0) {
         return length;
+    }
     message->top_via_length = (uint32_t)length;
     message->decoded[VD__TOP_VIA] = true;
     return 0;
@@ -101,14 +114,17 @@ int vd__message_decode_address(struct vd_message *message, struct vd_str text, e
     struct vd_fault fault;
     bool in_list = vd_header_info(id)->form == VD_HEADER_LIST;
     int length = vd_nameaddr_parse(text, in_list, out, &fault);
-    if (length < 0)
+    if (length < 0) {
         return vd__message_pass_fault(message, text, &fault);
-    if (out->star && id != VD_HEADER_CONTACT)
+    }
+    if (out->star && id != VD_HEADER_CONTACT) {
         return vd__message_fault(message, VD_ERR_SYNTAX, text.p,
                                  "\"*\" in Contact only (RFC 3261 20.10)");
+    }
     int error = vd__message_check_params(message, &out->params, text);
-    if (error == 0)
+    if (error == 0) {
         error = vd__message_check_params(message, &out->uri.params, text);
+    }
     return error != 0 ? error : length;
 }
 
@@ -116,8 +132,9 @@ int vd__message_decode_address(struct vd_message *message, struct vd_str text, e
 static int single_address(struct vd_message *message, enum vd_header_id id, struct vd_nameaddr *out)
 {
     struct vd_str text;
-    if (!first_value(message, id, &text))
+    if (!first_value(message, id, &text)) {
         return VD_ERR_NOT_FOUND;
+    }
     int length = vd__message_decode_address(message, text, id, out);
     return end_single(message, text, length);
 }
@@ -125,8 +142,9 @@ static int single_address(struct vd_message *message, enum vd_header_id id, stru
 int vd_message_from(struct vd_message *message, const struct vd_nameaddr **out)
 {
     *out = &message->from_value;
-    if (message->decoded[VD__FROM])
+    if (message->decoded[VD__FROM]) {
         return 0;
+    }
     int error = single_address(message, VD_HEADER_FROM, &message->from_value);
     message->decoded[VD__FROM] = error == 0;
     return error;
@@ -135,8 +153,9 @@ int vd_message_from(struct vd_message *message, const struct vd_nameaddr **out)
 int vd_message_to(struct vd_message *message, const struct vd_nameaddr **out)
 {
     *out = &message->to_value;
-    if (message->decoded[VD__TO])
+    if (message->decoded[VD__TO]) {
         return 0;
+    }
     int error = single_address(message, VD_HEADER_TO, &message->to_value);
     message->decoded[VD__TO] = error == 0;
     return error;
@@ -145,15 +164,18 @@ int vd_message_to(struct vd_message *message, const struct vd_nameaddr **out)
 int vd_message_contact(struct vd_message *message, const struct vd_nameaddr **out)
 {
     *out = &message->contact_value;
-    if (message->decoded[VD__CONTACT])
+    if (message->decoded[VD__CONTACT]) {
         return 0;
+    }
     struct vd_str text;
-    if (!first_value(message, VD_HEADER_CONTACT, &text))
+    if (!first_value(message, VD_HEADER_CONTACT, &text)) {
         return VD_ERR_NOT_FOUND;
+    }
     int length =
         vd__message_decode_address(message, text, VD_HEADER_CONTACT, &message->contact_value);
-    if (length < 0)
+    if (length < 0) {
         return length;
+    }
     message->contact_length = (uint32_t)length;
     message->decoded[VD__CONTACT] = true;
     return 0;
@@ -167,18 +189,22 @@ int vd_message_reply_to(struct vd_message *message, struct vd_nameaddr *out)
 int vd_message_cseq(struct vd_message *message, const struct vd_cseq **out)
 {
     *out = &message->cseq_value;
-    if (message->decoded[VD__CSEQ])
+    if (message->decoded[VD__CSEQ]) {
         return 0;
+    }
     struct vd_str text;
-    if (!first_value(message, VD_HEADER_CSEQ, &text))
+    if (!first_value(message, VD_HEADER_CSEQ, &text)) {
         return VD_ERR_NOT_FOUND;
+    }
     struct vd_fault fault;
     int length = vd_cseq_parse(text, &message->cseq_value, &fault);
     int error = end_decoded(message, text, length, &fault);
-    if (error != 0)
+    if (error != 0) {
         return error;
-    if (!message->is_request)
+    }
+    if (!message->is_request) {
         message->method_id = message->cseq_value.method_id;
+    }
     message->decoded[VD__CSEQ] = true;
     return 0;
 }
@@ -186,24 +212,27 @@ int vd_message_cseq(struct vd_message *message, const struct vd_cseq **out)
 int vd_message_call_id(struct vd_message *message, struct vd_str *out)
 {
     *out = message->call_id_value;
-    if (message->decoded[VD__CALL_ID])
+    if (message->decoded[VD__CALL_ID]) {
         return 0;
+    }
     struct vd_str text;
-    if (!first_value(message, VD_HEADER_CALL_ID, &text))
+    if (!first_value(message, VD_HEADER_CALL_ID, &text)) {
         return VD_ERR_NOT_FOUND;
+    }
 
     /* callid = word [ "@" word ] (RFC 3261 25.1) */
     const char *end = text.p + text.n;
-    const char *stop = vd__skip(text.p, end, VD__WORD);
+    const char *stop = vd__skip(vd__scan_alphanumeric(text.p, end), end, VD__WORD);
     bool valid = stop != text.p;
     if (valid && stop != end && *stop == '@') {
         const char *host = stop + 1;
-        stop = vd__skip(host, end, VD__WORD);
+        stop = vd__skip(vd__scan_alphanumeric(host, end), end, VD__WORD);
         valid = stop != host;
     }
-    if (!valid || stop != end)
+    if (!valid || stop != end) {
         return vd__message_fault(message, VD_ERR_SYNTAX, stop,
                                  "Call-ID is one word, or two with \"@\" between (RFC 3261 25.1)");
+    }
     message->call_id_value = text;
     message->decoded[VD__CALL_ID] = true;
     *out = text;
@@ -215,12 +244,14 @@ static int number(struct vd_message *message, enum vd_header_id id, uint32_t lim
                   uint32_t *out)
 {
     struct vd_str text;
-    if (!first_value(message, id, &text))
+    if (!first_value(message, id, &text)) {
         return VD_ERR_NOT_FOUND;
+    }
     struct vd_fault fault;
     int length = vd_number_parse(text, limit, out, &fault);
-    if (length == VD_ERR_RANGE && saturate)
+    if (length == VD_ERR_RANGE && saturate) {
         return 0;
+    }
     return end_decoded(message, text, length, &fault);
 }
 
@@ -232,8 +263,9 @@ int vd_message_max_forwards(struct vd_message *message, uint32_t *out)
         error = number(message, VD_HEADER_MAX_FORWARDS, 255, false, &message->max_forwards_value);
         message->decoded[VD__MAX_FORWARDS] = error == 0;
     }
-    if (error == 0)
+    if (error == 0) {
         *out = message->max_forwards_value;
+    }
     return error;
 }
 
@@ -252,8 +284,9 @@ int vd__message_decode_token(struct vd_message *message, struct vd_str text, enu
 {
     struct vd_fault fault;
     int length = vd_token_parse(text, id, out, &fault);
-    if (length < 0)
+    if (length < 0) {
         return vd__message_pass_fault(message, text, &fault);
+    }
     int error = vd__message_check_params(message, &out->params, text);
     return error != 0 ? error : length;
 }
@@ -261,8 +294,9 @@ int vd__message_decode_token(struct vd_message *message, struct vd_str text, enu
 static int single_token(struct vd_message *message, enum vd_header_id id, struct vd_token *out)
 {
     struct vd_str text;
-    if (!first_value(message, id, &text))
+    if (!first_value(message, id, &text)) {
         return VD_ERR_NOT_FOUND;
+    }
     int length = vd__message_decode_token(message, text, id, out);
     return end_single(message, text, length);
 }
@@ -290,8 +324,9 @@ int vd_message_mime_version(struct vd_message *message, struct vd_token *out)
 int vd_message_date(struct vd_message *message, struct vd_date *out)
 {
     struct vd_str text;
-    if (!first_value(message, VD_HEADER_DATE, &text))
+    if (!first_value(message, VD_HEADER_DATE, &text)) {
         return VD_ERR_NOT_FOUND;
+    }
     struct vd_fault fault;
     int length = vd_date_parse(text, out, &fault);
     return end_decoded(message, text, length, &fault);
@@ -300,8 +335,9 @@ int vd_message_date(struct vd_message *message, struct vd_date *out)
 int vd_message_retry_after(struct vd_message *message, struct vd_retry_after *out)
 {
     struct vd_str text;
-    if (!first_value(message, VD_HEADER_RETRY_AFTER, &text))
+    if (!first_value(message, VD_HEADER_RETRY_AFTER, &text)) {
         return VD_ERR_NOT_FOUND;
+    }
     struct vd_fault fault;
     int length = vd_retry_after_parse(text, out, &fault);
     int error = length < 0 ? 0 : vd__message_check_params(message, &out->params, text);
@@ -311,8 +347,9 @@ int vd_message_retry_after(struct vd_message *message, struct vd_retry_after *ou
 int vd_message_timestamp(struct vd_message *message, struct vd_timestamp *out)
 {
     struct vd_str text;
-    if (!first_value(message, VD_HEADER_TIMESTAMP, &text))
+    if (!first_value(message, VD_HEADER_TIMESTAMP, &text)) {
         return VD_ERR_NOT_FOUND;
+    }
     struct vd_fault fault;
     int length = vd_timestamp_parse(text, out, &fault);
     return end_decoded(message, text, length, &fault);
@@ -321,8 +358,9 @@ int vd_message_timestamp(struct vd_message *message, struct vd_timestamp *out)
 int vd_message_text(const struct vd_message *message, enum vd_header_id id, struct vd_str *out)
 {
     const struct vd_header *header = vd_message_header(message, id);
-    if (header == NULL)
+    if (header == NULL) {
         return VD_ERR_NOT_FOUND;
+    }
     *out = header->value;
     return 0;
 }

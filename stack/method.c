@@ -29,8 +29,9 @@ static const struct vd_str methods[VD_METHOD_COUNT] = {
 /* Few names share a first letter, so that letter leaves one or two to compare. */
 enum vd_method vd_method_id(struct vd_str name)
 {
-    if (name.n < 3)
+    if (name.n < 3) {
         return VD_METHOD_OTHER;
+    }
 
     enum vd_method method = VD_METHOD_OTHER;
     switch (name.p[0]) {

@@ -1,6 +1,11 @@
+/* outbox.c - messages that wait for the transport to pull them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "core.h"
 
-/* Makes sure that more messages fit, so that vd__outbox_push cannot fail after state has changed. */
+/* Makes sure that more messages fit, so that vd__outbox_push cannot fail after state has changed.
+ */
 int vd__outbox_reserve(struct vd_stack *stack, uint32_t more)
 {
     struct vd__outbox *outbox = &stack->outbox;
@@ -11,8 +16,7 @@ int vd__outbox_reserve(struct vd_stack *stack, uint32_t more)
     while (capacity - outbox->count < more) {
         capacity *= 2;
     }
-    struct vd__outgoing *items =
-        stack->mem.allocate(capacity * sizeof *items, stack->mem.context);
+    struct vd__outgoing *items = stack->mem.allocate(capacity * sizeof *items, stack->mem.context);
     if (items == NULL) {
         return VD_ERR_NOMEM;
     }
@@ -28,8 +32,8 @@ int vd__outbox_reserve(struct vd_stack *stack, uint32_t more)
     return 0;
 }
 
-/* Queues a message; the outbox takes a reference of its own. Without memory the message is lost as if on
- * the wire: retransmission makes up for it. */
+/* Queues a message; the outbox takes a reference of its own. Without memory the message is lost as
+ * if on the wire: retransmission makes up for it. */
 void vd__outbox_push(struct vd_stack *stack, struct vd__buffer *buffer, vd_transaction transaction)
 {
     struct vd__outbox *outbox = &stack->outbox;
@@ -66,7 +70,8 @@ size_t vd_stack_poll_send(struct vd_stack *stack, struct vd_send *out, size_t ma
 
 void vd_stack_send_done(struct vd_stack *stack, const struct vd_send *sent)
 {
-    /* The connection that a request left on: should it close, its client transaction must hear of it. */
+    /* The connection that a request left on: should it close, its client transaction must hear of
+     * it. */
     if (sent->flow.connection != 0) {
         struct vd__transaction *sender = vd__transaction_find(stack, sent->token);
         struct vd__active *active = sender != NULL ? vd__active(sender) : NULL;

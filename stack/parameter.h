@@ -8,6 +8,7 @@
 #include <viaduct/params.h>
 
 #include "lex.h"
+#include "scan.h"
 
 /* More parameters behind one value than any message may have: vd_limits.params is at most this. */
 #define VD__PARAMS_MAX 1024
@@ -42,6 +43,7 @@ static inline const char *vd__read_param(struct vd__source *source, const char *
     out->value.p = ++p;
     p = vd__skip_lws(p, end);
     const char *value = p;
+    p = vd__scan_alphanumeric(p, end); /* most of a branch or tag */
     p = vd__skip(p, end, VD__TOKEN);
     if (p == value && p < end && (*p == '"' || *p == '[')) {
         p = vd__read_param_value(source, p);

@@ -157,9 +157,12 @@ static void split(struct reader *reader, const char *line, const char *colon, co
         return;
     }
 
-    const char *value = vd__skip_lws(colon + 1, end);
+    /* The CR at end is no space, so what stands behind the colon can be looked at. */
+    const char *value = colon + 2;
+    if (colon[1] != ' ' || (unsigned char)colon[2] <= ' ')
+        value = vd__skip_lws(colon + 1, end);
     const char *last = end;
-    while (last > value && vd__is(last[-1], VD__LWS))
+    while ((unsigned char)last[-1] <= ' ' && last > value && vd__is(last[-1], VD__LWS))
         last--;
     if (folded) {
         while (last > value && (vd__is(last[-1], VD__LWS) || last[-1] == '\n'))
@@ -178,7 +181,7 @@ static const char *read_header(struct reader *reader, const char *line)
     const char *bad = NULL;
     bool folded = false;
     for (;;) {
-        if (end - stop < 3 || stop[0] != '\r' || stop[1] != '\n') {
+        if (end - stop < 3 || memcmp(stop, "\r\n", 2) != 0) {
             stop = find_end(line, end, &folded, &bad);
             break;
         }
@@ -201,7 +204,7 @@ static const char *read_header(struct reader *reader, const char *line)
 static const char *read_headers(struct reader *reader, const char *line)
 {
     while (line != NULL && reader->end - line >= 2) {
-        if (line[0] == '\r' && line[1] == '\n')
+        if (memcmp(line, "\r\n", 2) == 0)
             return line + 2;
         line = read_header(reader, line);
     }
@@ -213,7 +216,9 @@ static const char *read_headers(struct reader *reader, const char *line)
 static const char *read_start_line(struct reader *reader, int *error)
 {
     const char *line = reader->start;
-    const char *next = vd__request_line(reader->message, line, reader->end, reader->limits);
+    const char *next = vd__status_line(reader->message, line, reader->end, reader->limits);
+    if (next == NULL)
+        next = vd__request_line(reader->message, line, reader->end, reader->limits);
     if (next != NULL)
         return next;
 

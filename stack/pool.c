@@ -1,8 +1,12 @@
+/* pool.c - slabs of equal objects that are found by number and never move.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "pool.h"
 
-/* Chunks begin on a cache line, so that an object of its size is one. What the allocator gave stands in the
- * eight bytes in front. */
-#define LINE ((size_t)64)
+/* Chunks begin on a cache line, so that an object as large as a line fills one. The address that
+ * the allocator gave stands right in front of the chunk. */
+#define LINE        ((size_t)64)
 #define CHUNK_EXTRA (2 * LINE)
 
 void vd__pool_init(struct vd__pool *pool, const struct vd_mem *mem, size_t object_size)
@@ -77,24 +81,18 @@ static bool grow(struct vd__pool *pool)
     return true;
 }
 
-uint32_t vd__pool_take(struct vd__pool *pool, bool *fresh)
+uint32_t vd__pool_take(struct vd__pool *pool)
 {
     uint32_t index = pool->free_head;
     if (index != VD__POOL_NONE) {
         memcpy(&pool->free_head, vd__pool_at(pool, index), sizeof pool->free_head);
         pool->used++;
-        if (fresh != NULL) {
-            *fresh = false;
-        }
         return index;
     }
     if (pool->fresh == pool->chunk_count << VD__POOL_CHUNK_BITS && !grow(pool)) {
         return VD__POOL_NONE;
     }
     pool->used++;
-    if (fresh != NULL) {
-        *fresh = true;
-    }
     return pool->fresh++;
 }
 

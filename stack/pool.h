@@ -2,6 +2,8 @@
  *
  * Chunks of objects come from the allocator when the pool grows and go back when it is freed;
  * objects in between are reused. A pool keeps the memory of its busiest moment.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef VD__POOL_H
 #define VD__POOL_H
@@ -24,8 +26,10 @@ struct vd__pool {
     uint32_t free_head;      /* first of the objects that came back; its first four bytes link on */
 };
 
-/* object_size is a multiple of 8 and at least 8. */
+/* An empty pool, which holds no memory yet. object_size is a multiple of 8 and at least 8. */
 void vd__pool_init(struct vd__pool *pool, const struct vd_mem *mem, size_t object_size);
+
+/* Gives all memory back; the pool is then as vd__pool_init left it. */
 void vd__pool_free(struct vd__pool *pool);
 
 /* The object of a number that vd__pool_take gave. */
@@ -35,10 +39,11 @@ static inline void *vd__pool_at(const struct vd__pool *pool, uint32_t index)
            (size_t)(index & (VD__POOL_CHUNK - 1)) * pool->object_size;
 }
 
-/* Hands out an object, VD__POOL_NONE when there is no memory. *fresh (may be NULL) tells whether it
- * was never handed out before; its bytes are then zero. A used one keeps its bytes but the first
- * four. */
-uint32_t vd__pool_take(struct vd__pool *pool, bool *fresh);
+/* Hands out an object; VD__POOL_NONE when there is no memory. The bytes of one that was never
+ * handed out before are zero; one that came back has kept its bytes but the first four. */
+uint32_t vd__pool_take(struct vd__pool *pool);
+
+/* Takes an object back. */
 void vd__pool_give(struct vd__pool *pool, uint32_t index);
 
 #endif

@@ -104,12 +104,14 @@ struct vd_str vd_reason_phrase(int status)
     size_t high = sizeof phrases / sizeof phrases[0];
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (phrases[middle].status < status)
+        if (phrases[middle].status < status) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
-    if (low < sizeof phrases / sizeof phrases[0] && phrases[low].status == status)
+    if (low < sizeof phrases / sizeof phrases[0] && phrases[low].status == status) {
         return phrases[low].text;
+    }
     return status >= 100 && status <= 699 ? classes[status / 100] : classes[0];
 }

@@ -2,6 +2,12 @@
 
 /* What comes in: checked, matched with its transaction (RFC 3261 17.1.3, 17.2.3), or refused. */
 
+/* At most this many server transactions have the same key: those of one branch, which differ in
+ * their method, or of one request of an RFC 2543 peer, which differ in the To tag as well. A branch
+ * is unique to a request (RFC 3261 8.1.1.7), so there are seldom two; without a bound a peer could
+ * make us search ever longer for each request. */
+#define SHARERS_MAX 32
+
 uint64_t vd__method_digest(const struct vd_stack *stack, enum vd_method id, struct vd_str name)
 {
     struct vd__siphash hash;
@@ -69,13 +75,18 @@ static uint32_t method_hash(const struct vd_stack *stack, struct vd_message *req
     return (uint32_t)digest;
 }
 
+/* *others is how many records the key has that are not the one looked for, as far as the search
+ * went.
+ */
 static struct vd__transaction *find_server(const struct vd_stack *stack, const uint64_t key[2],
-                                           uint8_t method, uint32_t hash)
+                                           uint8_t method, uint32_t hash, unsigned *others)
 {
     struct vd__transaction *found = vd__table_find(&stack->table, key);
+    *others = 0;
     while (found != NULL && (found->kind < VD__KIND_SERVER_INVITE || found->method != method ||
                              found->method_hash != hash)) {
         found = vd__table_find_next(&stack->table, found);
+        ++*others;
     }
     return found;
 }
@@ -198,14 +209,23 @@ static void hand_up(struct vd_stack *stack, const struct vd_flow *flow,
     stack->current_message = NULL;
 }
 
+/* Whether a limit keeps a new request from getting a transaction. A CANCEL never waits for the
+ * application, and ends what does: it gets through when too many requests are pending. */
+static bool is_full(const struct vd_stack *stack, const struct vd_message *request, unsigned others)
+{
+    const struct vd_stack_config *config = &stack->config;
+    bool waits = request->method_id != VD_METHOD_CANCEL;
+    return stack->counters.live_server_transactions >= config->max_server_transactions ||
+           (waits && stack->pending_requests >= config->max_pending_requests) ||
+           others >= SHARERS_MAX;
+}
+
 static void receive_new_request(struct vd_stack *stack, const struct vd_flow *flow,
                                 struct vd_message *request, const struct vd_via *via,
-                                const uint64_t key[2])
+                                const uint64_t key[2], unsigned others)
 {
-    const struct vd_stack_counters *counters = &stack->counters;
     struct vd__transaction *transaction = NULL;
-    bool full = counters->live_server_transactions >= stack->config.max_server_transactions ||
-                stack->pending_requests >= stack->config.max_pending_requests;
+    bool full = is_full(stack, request, others);
     if (!full) {
         transaction = new_server(stack, flow, request, via, key);
     }
@@ -253,11 +273,12 @@ static int receive_request(struct vd_stack *stack, const struct vd_flow *flow,
         return 0;
     }
     uint32_t hash = method_hash(stack, request, rfc2543);
-    struct vd__transaction *found = find_server(stack, key, request->method_id, hash);
+    unsigned others;
+    struct vd__transaction *found = find_server(stack, key, request->method_id, hash, &others);
     if (found != NULL) {
         receive_retransmission(stack, found);
     } else {
-        receive_new_request(stack, flow, request, via, key);
+        receive_new_request(stack, flow, request, via, key, others);
     }
     return 0;
 }
@@ -268,9 +289,9 @@ static bool is_sent_by_of(const struct vd__endpoint *local, struct vd_str sent_b
                              vd_str(local->prefix + local->sent_by_offset, local->sent_by_size));
 }
 
-/* 18.1.2: a response whose top Via has a sent-by that is none of ours is discarded. The local end that it
- * came to is nearly always the one that the request left by; the others are looked at only for a response
- * whose branch is surely ours, so that nobody can make us search. */
+/* 18.1.2: a response whose top Via has a sent-by that is none of ours is discarded. The local end
+ * that it came to is nearly always the one that the request left by; the others are looked at only
+ * for a response whose branch is surely ours, so that nobody can make us search. */
 static bool sent_by_is_ours(const struct vd_stack *stack, const struct vd_flow *flow,
                             struct vd_str sent_by, bool branch_is_ours)
 {

@@ -1,26 +1,42 @@
 #include "core.h"
 
+#include "build_text.h"
+
 /* Requests of ours. */
 
-/* The record that vd_request_begin took for a request; its kind is not set before the request is sent,
- * so vd__transaction_find does not know it yet. */
+/* The record that vd_request_begin took for a request; its kind is not set before the request is
+ * sent, so vd__transaction_find does not know it yet. NULL when there is none: the builder is that
+ * of an ACK or of a response, or its request was sent or given back. */
 static struct vd__transaction *record_of(struct vd_stack *stack, const struct vd_builder *builder)
 {
-    return builder->token == 0 ? NULL
-                               : vd__pool_at(&stack->transactions, (uint32_t)builder->token);
+    uint32_t index = (uint32_t)builder->token;
+    if (builder->token == 0 || index >= stack->transactions.fresh) {
+        return NULL;
+    }
+    struct vd__transaction *transaction = vd__pool_at(&stack->transactions, index);
+    bool same = transaction->generation == (uint32_t)(builder->token >> 32);
+    return same && transaction->kind == VD__KIND_NONE ? transaction : NULL;
 }
 
 static int write_top_via(struct vd_stack *stack, struct vd_builder *builder, uint32_t endpoint,
                          const struct vd__branch *branch)
 {
     const struct vd__endpoint *local = &stack->endpoints[endpoint];
-    char text[VD__BRANCH_SIZE];
-    vd__branch_write(text, branch);
-    vd_build_begin_header(builder, VD_HEADER_VIA);
-    vd_build_text(builder, vd_str(local->prefix, local->prefix_size));
-    vd_build_text(builder, vd_str(text, sizeof text));
-    vd_build_text(builder, VD_STR(";rport"));
-    return vd_build_end_header(builder);
+    const struct vd_str name = VD_STR("Via: ");
+    const struct vd_str end = VD_STR(";rport\r\n");
+    if (builder->error != 0) {
+        return builder->error;
+    }
+    char *p = vd__build_room(builder, name.n + local->prefix_size + VD__BRANCH_SIZE + end.n);
+    if (p == NULL) {
+        return builder->error;
+    }
+    p = vd__build_put(p, name);
+    p = vd__build_put(p, vd_str(local->prefix, local->prefix_size));
+    vd__branch_write(p, branch);
+    p = vd__build_put(p + VD__BRANCH_SIZE, end);
+    builder->written |= 1ull << VD_HEADER_VIA;
+    return vd__build_advance(builder, p);
 }
 
 static int begin(struct vd_stack *stack, struct vd_builder *builder, struct vd_str method,
@@ -111,8 +127,8 @@ static int check_complete(struct vd_stack *stack, struct vd_builder *builder, ui
     return method == VD_METHOD_OTHER ? check_unknown_method(stack, builder) : 0;
 }
 
-/* Puts a record and its request, whose reference moves to it, into the first state of its machine. On an
- * error both are still the caller's. */
+/* Puts a record and its request, whose reference moves to it, into the first state of its machine.
+ * On an error both are still the caller's. */
 int vd__request_launch(struct vd_stack *stack, struct vd__transaction *transaction,
                        struct vd__buffer *request, void *user)
 {
@@ -192,15 +208,15 @@ void vd_request_abort(struct vd_stack *stack, struct vd_builder *builder)
 {
     struct vd__transaction *transaction = record_of(stack, builder);
     vd__builder_drop(stack, builder);
+    builder->token = 0;
     if (transaction != NULL) {
-        builder->token = 0;
         vd__transaction_discard(stack, transaction);
     }
 }
 
 /* Builds the ACK for a non-2xx response (17.1.1.3) or the CANCEL (9.1) of an INVITE: the same
- * Request-URI, top Via, From, Call-ID, CSeq number and Route set; to is the value of To, that of the
- * INVITE when it is empty. */
+ * Request-URI, top Via, From, Call-ID, CSeq number and Route set; to is the value of To, that of
+ * the INVITE when it is empty. */
 int vd__request_derive(struct vd_stack *stack, struct vd__transaction *invite, struct vd_str method,
                        struct vd_str to, struct vd__buffer **out)
 {

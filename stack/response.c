@@ -119,7 +119,9 @@ static int begin(struct vd_stack *stack, struct vd_builder *builder, vd_transact
     }
     int rc = may_respond(stack, found, status);
     if (rc == 0) {
-        rc = vd__builder_begin(stack, builder, stack->response_hint);
+        /* With the room that vd__response_write_head asks for. What is left over goes when the
+         * transaction has its final response. */
+        rc = vd__builder_begin(stack, builder, stack->response_hint + 2 * VD__RESPONSE_ADDED);
     }
     if (rc != 0) {
         return rc;
@@ -216,7 +218,7 @@ void vd__answer(struct vd_stack *stack, const struct vd__transaction *transactio
 
 void vd_response_abort(struct vd_stack *stack, struct vd_builder *builder)
 {
-    vd__builder_drop(stack, builder);
+    vd_request_abort(stack, builder);
 }
 
 int vd_response_resend(struct vd_stack *stack, vd_transaction transaction, vd_time now)

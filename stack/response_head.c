@@ -1,28 +1,33 @@
 #include "core.h"
 
 #include "build_text.h"
+#include "lex.h"
 
 /* The header fields that every response to a request repeats: RFC 3261 8.2.6.2, 18.2.1, RFC 3581 4.
  *
  * They come from a message that was parsed, so they hold no line end but folds: they are copied
  * without another look, a quoted NUL (RFC 4475 3.1.1.2) included. */
 
-/* Bytes that are added to what the request has: names and line ends of a dozen fields at most,
- * received, the port of rport, the tag. */
-#define ADDED 256
+/* The name and the line end of a header field, rounded up. */
+#define AROUND 16
 
-static size_t header_room(const struct vd_message *request, enum vd_header_id id)
+/* Room for the header fields: for their values, and what is added to them. */
+static size_t head_room(const struct vd_message *request, const struct vd_header *const *single,
+                        size_t count)
 {
-    size_t room = 0;
-    const struct vd_header *header = vd_message_header(request, id);
-    for (; header != NULL; header = vd_message_header_next(request, header)) {
-        room += header->value.n + 16;
+    size_t room = VD__RESPONSE_ADDED;
+    const struct vd_header *via = vd_message_header(request, VD_HEADER_VIA);
+    for (; via != NULL; via = vd_message_header_next(request, via)) {
+        room += via->value.n + AROUND;
+    }
+    for (size_t i = 0; i < count; i++) {
+        room += single[i] != NULL ? single[i]->value.n + AROUND : 0;
     }
     return room;
 }
 
 /* The value from its byte `from` on. */
-static char *put_value(char *p, const struct vd_header *header, size_t from)
+static inline char *put_value(char *p, const struct vd_header *header, size_t from)
 {
     struct vd_str rest = vd_str(header->value.p + from, header->value.n - from);
     if (!header->folded) {
@@ -33,8 +38,12 @@ static char *put_value(char *p, const struct vd_header *header, size_t from)
     return p + vd_header_unfold(&tail, p, rest.n);
 }
 
+/* header may be NULL: a faulty request need not have it. */
 static char *put_header(char *p, struct vd_str name, const struct vd_header *header)
 {
+    if (header == NULL) {
+        return p;
+    }
     p = vd__build_put(p, name);
     p = put_value(p, header, 0);
     return vd__build_put(p, VD_STR("\r\n"));
@@ -56,6 +65,10 @@ static const char *plain_rport_end(const struct vd_via *via)
     const struct vd_str name = VD_STR(";rport");
     const char *p = via->params.raw.p;
     const char *end = p + via->params.raw.n;
+    /* Often it is the last. What a parameter ends with is not within quotes. */
+    if (via->params.raw.n >= name.n && vd__is_word(end - name.n, ";rport", 6)) {
+        return end;
+    }
     if (!via->has_rport || memchr(p, '"', via->params.raw.n) != NULL) {
         return NULL;
     }
@@ -159,48 +172,48 @@ static char *put_vias(char *p, const struct vd_message *request, const struct vd
     return p;
 }
 
-static char *put_to(char *p, const struct vd_message *request, const struct vd_nameaddr *to,
+/* With a tag unless it has one, or cannot be told to have none. */
+static char *put_to(char *p, struct vd_message *request, const struct vd_header *header,
                     struct vd_str tag)
 {
+    const struct vd_nameaddr *to;
+    if (header == NULL) {
+        return p;
+    }
     p = vd__build_put(p, VD_STR("To: "));
-    p = put_value(p, vd_message_header(request, VD_HEADER_TO), 0);
-    if (to->tag.n == 0) {
+    p = put_value(p, header, 0);
+    if (vd_message_to(request, &to) == 0 && to->tag.n == 0) {
         p = vd__build_put(p, VD_STR(";tag="));
         p = vd__build_put(p, tag);
     }
     return vd__build_put(p, VD_STR("\r\n"));
 }
 
-/* request was checked; source is where it came from; tag goes into To when To has none. */
+/* source is where request came from; tag goes into To when To has none. Of a request that is faulty
+ * what is there is repeated as it is: only its top Via must be one (else that is the error). */
 int vd__response_write_head(struct vd_builder *builder, struct vd_message *request,
                             const struct vd_addr *source, struct vd_str tag)
 {
     const struct vd_via *via;
-    const struct vd_nameaddr *to;
-    const struct vd_header *timestamp = vd_message_header(request, VD_HEADER_TIMESTAMP);
     int rc = vd_message_top_via(request, &via);
-    if (rc == 0) {
-        rc = vd_message_to(request, &to);
-    }
     if (rc != 0) {
         return rc;
     }
-    size_t room = ADDED + header_room(request, VD_HEADER_VIA) +
-                  header_room(request, VD_HEADER_FROM) + header_room(request, VD_HEADER_TO) +
-                  header_room(request, VD_HEADER_CALL_ID) + header_room(request, VD_HEADER_CSEQ) +
-                  header_room(request, VD_HEADER_TIMESTAMP);
-    char *p = vd__build_room(builder, room);
+    const struct vd_header *const single[] = {
+        vd_message_header(request, VD_HEADER_FROM),      vd_message_header(request, VD_HEADER_TO),
+        vd_message_header(request, VD_HEADER_CALL_ID),   vd_message_header(request, VD_HEADER_CSEQ),
+        vd_message_header(request, VD_HEADER_TIMESTAMP),
+    };
+    char *p = vd__build_room(builder, head_room(request, single, sizeof single / sizeof single[0]));
     if (p == NULL) {
         return builder->error;
     }
     p = put_vias(p, request, via, source);
-    p = put_header(p, VD_STR("From: "), vd_message_header(request, VD_HEADER_FROM));
-    p = put_to(p, request, to, tag);
-    p = put_header(p, VD_STR("Call-ID: "), vd_message_header(request, VD_HEADER_CALL_ID));
-    p = put_header(p, VD_STR("CSeq: "), vd_message_header(request, VD_HEADER_CSEQ));
-    if (timestamp != NULL) {
-        p = put_header(p, VD_STR("Timestamp: "), timestamp);
-    }
+    p = put_header(p, VD_STR("From: "), single[0]);
+    p = put_to(p, request, single[1], tag);
+    p = put_header(p, VD_STR("Call-ID: "), single[2]);
+    p = put_header(p, VD_STR("CSeq: "), single[3]);
+    p = put_header(p, VD_STR("Timestamp: "), single[4]);
     builder->written |= 1ull << VD_HEADER_VIA | 1ull << VD_HEADER_FROM | 1ull << VD_HEADER_TO |
                         1ull << VD_HEADER_CALL_ID | 1ull << VD_HEADER_CSEQ;
     return vd__build_advance(builder, p);

@@ -6,15 +6,17 @@
 
 const char *vd__scan_control_plain(const char *p, const char *end)
 {
-    while (p < end && !vd__is_control(*p))
+    while (p < end && !vd__is_control(*p)) {
         p++;
+    }
     return p;
 }
 
 const char *vd__scan_space_plain(const char *p, const char *end)
 {
-    while (p < end && *p != ' ' && *p != '\t' && !vd__is_control(*p))
+    while (p < end && *p != ' ' && *p != '\t' && !vd__is_control(*p)) {
         p++;
+    }
     return p;
 }
 
@@ -29,15 +31,17 @@ const char *vd__scan_empty_line(const char *p, const char *end)
         unsigned mask = (unsigned)_mm_movemask_epi8(_mm_and_si128(first, third));
         for (; mask != 0; mask &= mask - 1) {
             const char *found = p + __builtin_ctz(mask);
-            if (found[1] == '\n' && found[3] == '\n')
+            if (found[1] == '\n' && found[3] == '\n') {
                 return found;
+            }
         }
         p += VD_SCAN_STEP;
     }
 #endif
     for (; end - p >= 4; p++) {
-        if (p[0] == '\r' && p[1] == '\n' && p[2] == '\r' && p[3] == '\n')
+        if (p[0] == '\r' && p[1] == '\n' && p[2] == '\r' && p[3] == '\n') {
             return p;
+        }
     }
     return NULL;
 }

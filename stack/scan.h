@@ -55,8 +55,9 @@ static inline const char *vd__scan_past_tabs(const char *p, unsigned mask)
 {
     for (; mask != 0; mask &= mask - 1) {
         const char *found = p + __builtin_ctz(mask);
-        if (*found != '\t')
+        if (*found != '\t') {
             return found;
+        }
     }
     return NULL;
 }
@@ -66,13 +67,21 @@ static inline __m128i vd__scan_load(const char *p)
     return _mm_loadu_si128((const __m128i *)(const void *)p);
 }
 
+/* All bits of the bytes that lie between first and last. */
+static inline __m128i vd__scan_range(__m128i bytes, char first, char last)
+{
+    __m128i past = _mm_sub_epi8(bytes, _mm_set1_epi8(first));
+    return _mm_cmpeq_epi8(_mm_min_epu8(past, _mm_set1_epi8((char)(last - first))), past);
+}
+
 /* The first control character in [p, end); end when there is none. */
 static inline const char *vd__scan_control(const char *p, const char *end)
 {
     while (end - p >= VD_SCAN_STEP) {
         const char *found = vd__scan_past_tabs(p, vd__scan_low_mask(vd__scan_load(p)));
-        if (found != NULL)
+        if (found != NULL) {
             return found;
+        }
         p += VD_SCAN_STEP;
     }
     return vd__scan_control_plain(p, end);
@@ -88,11 +97,65 @@ static inline const char *vd__scan_space(const char *p, const char *end)
         __m128i low = _mm_cmpeq_epi8(_mm_max_epu8(bytes, limit), limit);
         __m128i found = _mm_or_si128(low, _mm_cmpeq_epi8(bytes, del));
         unsigned mask = (unsigned)_mm_movemask_epi8(found);
-        if (mask != 0)
+        if (mask != 0) {
             return p + __builtin_ctz(mask);
+        }
         p += VD_SCAN_STEP;
     }
     return vd__scan_space_plain(p, end);
+}
+
+/* The first byte in [p, end) that is no letter and no digit; or any byte before it when fewer than
+ * VD_SCAN_STEP bytes are left, and end when there are none. */
+static inline const char *vd__scan_alphanumeric(const char *p, const char *end)
+{
+    while (end - p >= VD_SCAN_STEP) {
+        __m128i bytes = vd__scan_load(p);
+        __m128i small = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+        __m128i letters = vd__scan_range(small, 'a', 'z');
+        __m128i digits = vd__scan_range(bytes, '0', '9');
+        unsigned mask = (unsigned)_mm_movemask_epi8(_mm_or_si128(letters, digits));
+        if (mask != 0xffff) {
+            return p + __builtin_ctz(~mask);
+        }
+        p += VD_SCAN_STEP;
+    }
+    return p;
+}
+
+/* How many bytes of [p, end) are an IPv4 address that ends there or in front of a byte that is
+ * neither digit nor dot: four numbers of one to three digits, at most 255 each. 0 when they are
+ * none, and when fewer than VD_SCAN_STEP bytes lie in [start, end); p is one of them. */
+static inline size_t vd__scan_ip4(const char *start, const char *p, const char *end)
+{
+    const char *from = end - p >= VD_SCAN_STEP ? p : end - VD_SCAN_STEP;
+    if (end - start < VD_SCAN_STEP) {
+        return 0;
+    }
+    /* Where fewer bytes are left they are looked at with some in front, whose bits then go. */
+    __m128i bytes = vd__scan_load(from);
+    __m128i is_dot = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('.'));
+    unsigned dots = (unsigned)_mm_movemask_epi8(is_dot) >> (p - from);
+    unsigned digits = (unsigned)_mm_movemask_epi8(vd__scan_range(bytes, '0', '9')) >> (p - from);
+    unsigned n = (unsigned)__builtin_ctz(~(dots | digits));
+    unsigned all = (1U << n) - 1;
+    dots &= all;
+    digits &= all;
+    unsigned second = dots & (dots - 1);
+    unsigned third = second & (second - 1);
+    unsigned three = digits & digits >> 1 & digits >> 2; /* where three digits begin */
+    /* Four digits in a row; a dot first, last or behind another: then it is none. */
+    unsigned wrong = (three & digits >> 3) | (dots & (dots << 1 | 1)) | (dots << 1 & ~all);
+    if (wrong != 0 || third == 0 || (third & (third - 1)) != 0) {
+        return 0;
+    }
+    for (; three != 0; three &= three - 1) {
+        const char *number = p + __builtin_ctz(three);
+        if (number[0] >= '2' && memcmp(number, "255", 3) > 0) {
+            return 0;
+        }
+    }
+    return n;
 }
 
 /* True when the n bytes at text are those of name in any case. n is at most VD_SCAN_STEP, which
@@ -113,15 +176,18 @@ static inline bool vd__scan_is_name(const char *text, const char *name, size_t n
 static inline const char *vd__scan_header(const char *p, const char *end, const char **colon)
 {
     *colon = NULL;
-    if (end - p < VD_SCAN_STEP)
+    if (end - p < VD_SCAN_STEP) {
         return vd__scan_control_plain(p, end);
+    }
     __m128i bytes = vd__scan_load(p);
     unsigned colons = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(':')));
-    if (colons != 0)
+    if (colons != 0) {
         *colon = p + __builtin_ctz(colons);
+    }
     const char *found = vd__scan_past_tabs(p, vd__scan_low_mask(bytes));
-    if (found != NULL)
+    if (found != NULL) {
         return found;
+    }
     return vd__scan_control(p + VD_SCAN_STEP, end);
 }
 
@@ -135,6 +201,22 @@ static inline const char *vd__scan_control(const char *p, const char *end)
 static inline const char *vd__scan_space(const char *p, const char *end)
 {
     return vd__scan_space_plain(p, end);
+}
+
+static inline const char *vd__scan_alphanumeric(const char *p, const char *end)
+{
+    while (p < end && ((*p >= '0' && *p <= '9') || ((*p | 0x20) >= 'a' && (*p | 0x20) <= 'z')))
+        p++;
+    return p;
+}
+
+/* The caller has a way of its own for what this leaves to it, which is all. */
+static inline size_t vd__scan_ip4(const char *start, const char *p, const char *end)
+{
+    (void)start;
+    (void)p;
+    (void)end;
+    return 0;
 }
 
 static inline bool vd__scan_is_name(const char *text, const char *name, size_t n)

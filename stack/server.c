@@ -1,6 +1,8 @@
+/* server.c - the non-INVITE server transaction (RFC 3261 17.2.2, figure 8, with RFC 4320).
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "core.h"
-
-/* The non-INVITE server transaction: RFC 3261 17.2.2 figure 8, with RFC 4320. */
 
 void vd__server_start(struct vd_stack *stack, struct vd__transaction *transaction)
 {

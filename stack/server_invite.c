@@ -1,7 +1,9 @@
+/* server_invite.c - the INVITE server transaction (RFC 3261 17.2.1, figure 7, as RFC 6026 8.6
+ * redraws it with the state Accepted and Timer L).
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "core.h"
-
-/* The INVITE server transaction: RFC 3261 17.2.1 figure 7, as RFC 6026 8.7 redraws it with the
- * state Accepted and Timer L. */
 
 void vd__server_invite_start(struct vd_stack *stack, struct vd__transaction *transaction)
 {

@@ -45,6 +45,17 @@ static inline uint64_t load_word(const char *p)
     return word;
 }
 
+/* Four bytes, lowest first. */
+static inline uint64_t load_half(const char *p)
+{
+    uint32_t word;
+    memcpy(&word, p, sizeof word);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap32(word);
+#endif
+    return word;
+}
+
 /* Lower case of eight ASCII bytes at once: bit 5 is set in each byte that lies in 'A'..'Z'. The
  * sums cannot carry from byte to byte since the top bits are masked off. */
 static inline uint64_t lower_word(uint64_t word)
@@ -67,31 +78,37 @@ void vd__siphash_init(struct vd__siphash *hash, const struct vd__key *key)
     hash->total = 0;
 }
 
+/* Bytes that do not fill a word, 1 to 7 of them, lowest first: in loads that overlap. */
+static inline uint64_t load_part(const char *p, size_t n)
+{
+    if (n >= 4) {
+        return load_half(p) | load_half(p + n - 4) << (8 * (n - 4));
+    }
+    uint64_t word = (unsigned char)p[0] | (uint64_t)(unsigned char)p[n - 1] << (8 * (n - 1));
+    return word | (uint64_t)(unsigned char)p[n / 2] << (8 * (n / 2));
+}
+
 static inline void update(struct vd__siphash *hash, const char *bytes, size_t size, bool lower)
 {
-    unsigned have = (unsigned)(hash->total & 7) * 8;
-    hash->total += size;
+    struct vd__siphash h = *hash;
+    unsigned have = (unsigned)(h.total & 7) * 8;
+    h.total += size;
     for (; size >= 8; size -= 8, bytes += 8) {
         uint64_t word = load_word(bytes);
-        if (lower) {
-            word = lower_word(word);
-        }
-        compress(hash, hash->tail | (word << have));
-        hash->tail = have != 0 ? word >> (64 - have) : 0;
+        word = lower ? lower_word(word) : word;
+        compress(&h, h.tail | word << have);
+        h.tail = have != 0 ? word >> (64 - have) : 0;
     }
-    for (; size > 0; size--, bytes++) {
-        uint64_t byte = (unsigned char)*bytes;
-        if (lower && byte >= 'A' && byte <= 'Z') {
-            byte |= 0x20;
-        }
-        hash->tail |= byte << have;
-        have += 8;
-        if (have == 64) {
-            compress(hash, hash->tail);
-            hash->tail = 0;
-            have = 0;
+    if (size > 0) {
+        uint64_t word = load_part(bytes, size);
+        word = lower ? lower_word(word) : word;
+        h.tail |= word << have;
+        if (have + 8 * size >= 64) {
+            compress(&h, h.tail);
+            h.tail = have != 0 ? word >> (64 - have) : 0;
         }
     }
+    *hash = h;
 }
 
 void vd__siphash_update(struct vd__siphash *hash, const char *bytes, size_t size)
@@ -106,21 +123,21 @@ void vd__siphash_update_lower(struct vd__siphash *hash, const char *bytes, size_
 
 void vd__siphash_final(struct vd__siphash *hash, uint64_t out[2])
 {
-    compress(hash, hash->tail | (hash->total << 56));
-    hash->v2 ^= 0xee;
-    out[0] = finish_rounds(hash);
-    hash->v1 ^= 0xdd;
-    out[1] = finish_rounds(hash);
+    struct vd__siphash h = *hash;
+    compress(&h, h.tail | (h.total << 56));
+    h.v2 ^= 0xee;
+    out[0] = finish_rounds(&h);
+    h.v1 ^= 0xdd;
+    out[1] = finish_rounds(&h);
 }
 
 uint64_t vd__siphash_words(const struct vd__key *key, uint64_t a, uint64_t b)
 {
-    struct vd__siphash hash;
-    uint64_t out[2];
-    vd__siphash_init(&hash, key);
-    compress(&hash, a);
-    compress(&hash, b);
-    hash.total = 16;
-    vd__siphash_final(&hash, out);
-    return out[0];
+    struct vd__siphash h;
+    vd__siphash_init(&h, key);
+    compress(&h, a);
+    compress(&h, b);
+    compress(&h, UINT64_C(16) << 56);
+    h.v2 ^= 0xee;
+    return finish_rounds(&h);
 }

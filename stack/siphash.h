@@ -1,6 +1,8 @@
 /* siphash.h - SipHash-1-3 with a 64-bit or a 128-bit result, fed in pieces.
  *
  * Keyed, so that a peer cannot choose branches or Call-IDs that fall into one bucket.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef VD__SIPHASH_H
 #define VD__SIPHASH_H

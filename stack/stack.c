@@ -1,8 +1,10 @@
+/* stack.c - makes and frees a stack; its local ends, its timers and its log.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "core.h"
 
 #include <sys/random.h>
-
-/* Making and freeing a stack, its local ends, and its timers. */
 
 static int system_random(void *out, size_t size, void *context)
 {
@@ -138,6 +140,7 @@ int vd_stack_new(struct vd_stack **out, const struct vd_stack_config *config)
     memset(stack, 0, sizeof *stack);
     stack->config = *config;
     stack->mem = *mem;
+    /* A guess at the first messages; from then on the latest ones tell. */
     stack->request_hint = 480;
     stack->response_hint = 384;
     init_lanes(stack);
@@ -227,7 +230,7 @@ static int grow_endpoints(struct vd_stack *stack)
     return 0;
 }
 
-/* sent-by is "host" or "host:port": read it as part of a Via. */
+/* Whether text is "host" or "host:port": it is read as part of a Via. */
 static bool is_sent_by(struct vd_str sent_by)
 {
     char text[300] = "SIP/2.0/UDP ";
@@ -248,7 +251,7 @@ int vd_stack_add_endpoint(struct vd_stack *stack, enum vd_transport transport,
     struct vd_str name = vd_transport_name(transport);
     const struct vd_str version = VD_STR("SIP/2.0/");
     const struct vd_str branch = VD_STR(";branch=");
-    if (!is_sent_by(sent_by)) {
+    if (name.n == 0 || !is_sent_by(sent_by)) {
         return VD_ERR_INVALID;
     }
     if (stack->endpoint_count == stack->endpoint_capacity && grow_endpoints(stack) != 0) {
@@ -333,6 +336,43 @@ static void fire_long(struct vd_stack *stack, struct vd__lane_timer *timer)
     }
 }
 
+/* What is about to end was last used long ago, and lies anywhere in memory. So while one
+ * transaction ends, what the end of a later one will touch is fetched: this is how many later. */
+#define FETCH_AHEAD 6
+
+/* Fetches for the timer behind this one, which is one of a record, and returns it; NULL when there
+ * is none. The application may have ended or armed anew what timer belongs to since it was looked
+ * at: then it leads elsewhere, but always to a record, or to no timer. */
+static struct vd__lane_timer *fetch_next(const struct vd_stack *stack, struct vd__lane_timer *timer)
+{
+    struct vd__lane_timer *next = timer->next;
+    if (next == NULL || next->deadline == VD_TIME_NEVER) {
+        return NULL;
+    }
+    const struct vd__transaction *transaction =
+        (struct vd__transaction *)(void *)((char *)next - offsetof(struct vd__transaction, timer));
+    __builtin_prefetch(next->next, 1);
+    __builtin_prefetch(transaction->message, 1);
+    if ((transaction->flags & VD__FLAG_TABLED) != 0) {
+        vd__table_prefetch(&stack->table, transaction->key[0]);
+    }
+    return next;
+}
+
+/* Keeps *ahead, where fetching has come to, that far in front of timer. */
+static void fetch_ahead(const struct vd_stack *stack, struct vd__lane_timer *timer,
+                        struct vd__lane_timer **ahead)
+{
+    unsigned steps = 1;
+    if (*ahead == NULL) {
+        *ahead = timer;
+        steps = FETCH_AHEAD;
+    }
+    while (steps-- > 0 && *ahead != NULL) {
+        *ahead = fetch_next(stack, *ahead);
+    }
+}
+
 static unsigned earliest_lane(const struct vd_stack *stack)
 {
     unsigned earliest = 0;
@@ -361,6 +401,7 @@ void vd__settle(struct vd_stack *stack)
 
 void vd_stack_expire(struct vd_stack *stack, vd_time now)
 {
+    struct vd__lane_timer *ahead[VD__LANE_COUNT] = {NULL};
     vd__advance(stack, now);
     for (;;) {
         unsigned lane = earliest_lane(stack);
@@ -368,10 +409,12 @@ void vd_stack_expire(struct vd_stack *stack, vd_time now)
         if (timer->deadline > stack->now) {
             break;
         }
-        vd__lane_cancel(timer);
         if (lane_is_retransmission(lane)) {
+            vd__lane_cancel(timer);
             fire_retransmission(stack, timer);
         } else {
+            fetch_ahead(stack, timer, &ahead[lane]);
+            vd__lane_cancel(timer);
             fire_long(stack, timer);
         }
     }

@@ -1,7 +1,11 @@
+/* stateless.c - responses to requests that get no transaction: faulty ones, and those past a limit
+ * (RFC 3261 8.2.7).
+ *
+ * The To tag is the same for each copy of a request.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "core.h"
-
-/* Responses to requests that get no transaction: faulty ones, and those past a limit (RFC 3261 8.2.7). The
- * To tag is the same for each copy of a request. */
 
 static struct vd_str stateless_tag(const struct vd_stack *stack, const struct vd_message *request,
                                    char out[16])
@@ -32,8 +36,8 @@ static void rewind_to(struct vd_builder *builder, const struct vd_builder *befor
     builder->error = 0;
 }
 
-/* Copies each header field of an id; one that cannot be written as it is (it is what made the request
- * faulty) is left out. */
+/* Copies each header field of an id; one that cannot be written as it is (it is what made the
+ * request faulty) is left out. */
 static void copy_what_can_be(struct vd_builder *builder, const struct vd_message *request,
                              enum vd_header_id id)
 {
@@ -49,8 +53,9 @@ static void copy_what_can_be(struct vd_builder *builder, const struct vd_message
     }
 }
 
-/* Whether what was written holds no line end but those of header fields. A faulty request may hold a bare
- * CR, LF or NUL where the values that were decoded do not reach: in a Via below the top one, for example. */
+/* Whether what was written holds no line end but those of header fields. A faulty request may hold
+ * a bare CR, LF or NUL where the values that were decoded do not reach: in a Via below the top one,
+ * for example. */
 static bool is_clean(const char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
@@ -69,19 +74,13 @@ static int write_head(struct vd_stack *stack, struct vd_builder *builder,
                       struct vd_message *request, const struct vd_flow *source)
 {
     char tag[16];
-    const struct vd_nameaddr *from;
-    const struct vd_cseq *cseq;
     struct vd_str text = stateless_tag(stack, request, tag);
-    struct vd_str call_id;
-    if (vd_message_from(request, &from) == 0 && vd_message_cseq(request, &cseq) == 0 &&
-        vd_message_call_id(request, &call_id) == 0) {
-        struct vd_builder before = *builder;
-        if (vd__response_write_head(builder, request, &source->remote, text) == 0 &&
-            is_clean(builder->data + before.length, builder->length - before.length)) {
-            return 0;
-        }
-        rewind_to(builder, &before);
+    struct vd_builder before = *builder;
+    if (vd__response_write_head(builder, request, &source->remote, text) == 0 &&
+        is_clean(builder->data + before.length, builder->length - before.length)) {
+        return 0;
     }
+    rewind_to(builder, &before);
     copy_what_can_be(builder, request, VD_HEADER_VIA);
     copy_what_can_be(builder, request, VD_HEADER_FROM);
     copy_what_can_be(builder, request, VD_HEADER_TO);
@@ -90,8 +89,8 @@ static int write_head(struct vd_stack *stack, struct vd_builder *builder,
     return builder->error;
 }
 
-/* rule, which may be NULL, goes into a Warning with code 399 (RFC 3261 20.43), so that the peer's people
- * learn what was wrong. */
+/* rule, which may be NULL, goes into a Warning with code 399 (RFC 3261 20.43), so that the peer's
+ * people learn what was wrong. */
 static void write_reason(struct vd_stack *stack, struct vd_builder *builder,
                          const struct vd_flow *source, int status, const char *rule)
 {

@@ -1,10 +1,13 @@
+/* transaction.c - records of transactions: made, found by name or branch, compacted when they only
+ * linger, ended.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "core.h"
-
-/* Records: made, found by name or branch, compacted when they only linger, ended. */
 
 struct vd__transaction *vd__transaction_new(struct vd_stack *stack)
 {
-    uint32_t index = vd__pool_take(&stack->transactions, NULL);
+    uint32_t index = vd__pool_take(&stack->transactions);
     if (index == VD__POOL_NONE) {
         return NULL;
     }
@@ -29,7 +32,8 @@ struct vd__transaction *vd__transaction_find(const struct vd_stack *stack, vd_tr
     return same && transaction->kind != VD__KIND_NONE ? transaction : NULL;
 }
 
-struct vd__transaction *vd__transaction_by_branch(const struct vd_stack *stack, struct vd_str branch)
+struct vd__transaction *vd__transaction_by_branch(const struct vd_stack *stack,
+                                                  struct vd_str branch)
 {
     struct vd__branch parts;
     if (!vd__branch_read(branch, &parts) || parts.worker != stack->config.worker) {
@@ -46,7 +50,7 @@ struct vd__transaction *vd__transaction_by_branch(const struct vd_stack *stack, 
 
 struct vd__active *vd__active_new(struct vd_stack *stack, struct vd__transaction *transaction)
 {
-    uint32_t index = vd__pool_take(&stack->actives, NULL);
+    uint32_t index = vd__pool_take(&stack->actives);
     if (index == VD__POOL_NONE) {
         return NULL;
     }
@@ -104,8 +108,8 @@ void vd__transaction_discard(struct vd_stack *stack, struct vd__transaction *tra
     vd__pool_give(&stack->transactions, transaction->index);
 }
 
-/* Terminated: frees the record, then tells the application, so that nothing that it does in the callback
- * finds the transaction alive. */
+/* Terminated: frees the record, then tells the application, so that nothing that it does in the
+ * callback finds the transaction alive. */
 void vd__transaction_terminate(struct vd_stack *stack, struct vd__transaction *transaction)
 {
     vd_transaction name = vd__transaction_name(transaction);
@@ -117,7 +121,7 @@ void vd__transaction_terminate(struct vd_stack *stack, struct vd__transaction *t
     }
 }
 
-/* Inform TU, then Terminated. */
+/* Tells the application of the failure, then ends the transaction ("inform TU" in the figures). */
 void vd__transaction_fail(struct vd_stack *stack, struct vd__transaction *transaction, int error)
 {
     vd_transaction name = vd__transaction_name(transaction);
@@ -133,7 +137,7 @@ void vd__transaction_fail(struct vd_stack *stack, struct vd__transaction *transa
     vd__transaction_terminate(stack, transaction);
 }
 
-/* Nothing but a timer separates the transaction from its end. */
+/* From here on nothing but the timer of a lane separates the transaction from its end. */
 void vd__transaction_linger(struct vd_stack *stack, struct vd__transaction *transaction,
                             enum vd__lane_id lane)
 {
@@ -172,7 +176,7 @@ int vd_transaction_local_tag(struct vd_stack *stack, vd_transaction transaction,
         return VD_ERR_INVALID;
     }
     struct vd__active *active = vd__active(found);
-    if (active == NULL) {
+    if (active == NULL || found->state > VD_TRANSACTION_PROCEEDING) {
         return VD_ERR_STATE;
     }
     if (!active->own_tag) {

@@ -1,9 +1,13 @@
+/* transaction_table.c - the hash table of transactions, which grows by linear hashing.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "core.h"
 
 #define ENTRIES 7
 
-/* Records on average in a bucket before the next one is added. Those not split yet hold twice as many as
- * those that were. */
+/* Records on average in a bucket before the next one is added. Those not split yet hold twice as
+ * many as those that were. */
 #define LOAD 4
 
 struct entry {
@@ -11,12 +15,14 @@ struct entry {
     uint32_t index; /* VD__POOL_NONE when empty */
 };
 
-/* 64 bytes. */
+/* As large as a cache line, and a pool starts its chunks on one. */
 struct bucket {
     struct entry entries[ENTRIES];
     uint32_t more; /* number of an overflow bucket, or VD__POOL_NONE */
     uint32_t unused;
 };
+
+_Static_assert(sizeof(struct bucket) == 64, "a bucket is a cache line");
 
 static struct bucket *overflow_at(const struct vd__table *table, uint32_t number)
 {
@@ -36,12 +42,12 @@ static struct bucket *bucket_of(const struct vd__table *table, uint64_t digest)
 
 static void clear(struct bucket *bucket)
 {
-    memset(bucket, 0xff, sizeof *bucket); /* every index and more: VD__POOL_NONE */
+    memset(bucket, 0xff, sizeof *bucket); /* VD__POOL_NONE in more and in each index */
 }
 
 static bool add_bucket(struct vd__table *table)
 {
-    uint32_t number = vd__pool_take(&table->buckets, NULL);
+    uint32_t number = vd__pool_take(&table->buckets);
     if (number == VD__POOL_NONE) {
         return false;
     }
@@ -76,7 +82,7 @@ static bool put(struct vd__table *table, struct bucket *bucket, struct entry ent
             }
         }
         if (bucket->more == VD__POOL_NONE) {
-            uint32_t number = vd__pool_take(&table->overflow, NULL);
+            uint32_t number = vd__pool_take(&table->overflow);
             if (number == VD__POOL_NONE) {
                 return false;
             }
@@ -87,8 +93,8 @@ static bool put(struct vd__table *table, struct bucket *bucket, struct entry ent
     }
 }
 
-/* Puts the entries of a bucket back, which is no longer part of the table. There is room: 7 entries fit into
- * one bucket, and each overflow bucket was given back before its entries are put anew. */
+/* Puts the entries of a bucket back, which is no longer part of the table. There is room: 7 entries
+ * fit into one bucket, and each overflow bucket was given back before its entries are put anew. */
 static void put_all(struct vd__table *table, const struct bucket *bucket)
 {
     for (unsigned i = 0; i < ENTRIES; i++) {
@@ -121,6 +127,11 @@ static void split(struct vd__table *table)
         vd__pool_give(&table->overflow, overflow);
         put_all(table, &copy);
     }
+}
+
+void vd__table_prefetch(const struct vd__table *table, uint64_t digest)
+{
+    __builtin_prefetch(bucket_of(table, digest), 1);
 }
 
 int vd__table_insert(struct vd__table *table, struct vd__transaction *transaction)

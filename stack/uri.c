@@ -134,8 +134,7 @@ static const char *read_userinfo(struct vd__source *source, const char *p, const
  * one, so it ends the user wherever it is. */
 static bool has_at(const char *p, const char *end)
 {
-    while (p < end && *p != '@' && vd__is(*p, VD__URI))
-        p++;
+    p = vd__skip(p, end, VD__NO_AT);
     return p < end && *p == '@';
 }
 
@@ -199,10 +198,15 @@ static const char *read_opaque(struct vd__source *source, const char *p, struct 
     return p;
 }
 
-/* scheme ":" */
+/* scheme ":"; nearly always "sip:". */
 static const char *read_scheme(struct vd__source *source, const char *p, struct vd_uri *out)
 {
     const char *first = p;
+    if (source->end - p >= 4 && vd__is_word(p, "sip:", 4)) {
+        out->scheme_name = vd_str(p, 3);
+        out->scheme = VD_URI_SIP;
+        return p + 4;
+    }
     if (p < source->end && vd__is(*p, VD__ALPHA))
         p = vd__skip(p, source->end, VD__SCHEME);
     if (p == first || p == source->end || *p != ':')

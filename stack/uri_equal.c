@@ -1,4 +1,4 @@
-/* uri_equal.c - compares URIs: RFC 3261 19.1.4, RFC 5954 4 (IP addresses in different spellings),
+/* uri_equal.c - compares URIs: RFC 3261 19.1.4, RFC 5954 3.2 (IP addresses in different spellings),
  * RFC 3966 4 (tel).
  *
  * SPDX-License-Identifier: MIT
@@ -50,11 +50,13 @@ static bool find(const struct vd_params *params, struct vd_str name, struct vd_p
     return false;
 }
 
-/* True when a parameter that stands in one URI only makes the two different (RFC 3261 19.1.4). */
+/* True when a parameter that stands in one URI only makes the two different (RFC 3261 19.1.4). The
+ * rules at the end of the section leave transport out, its text and its examples do not. */
 static bool counts_alone(struct vd_str name)
 {
-    return same_text(name, VD_STR("user"), true) || same_text(name, VD_STR("ttl"), true) ||
-           same_text(name, VD_STR("method"), true) || same_text(name, VD_STR("maddr"), true);
+    return same_text(name, VD_STR("transport"), true) || same_text(name, VD_STR("user"), true) ||
+           same_text(name, VD_STR("ttl"), true) || same_text(name, VD_STR("method"), true) ||
+           same_text(name, VD_STR("maddr"), true);
 }
 
 /* True when each parameter of a that stands in b as well has the same value there, and each that

@@ -12,12 +12,15 @@
 static const char *skip_word(const char *p, const char *end)
 {
     const char *first = p;
-    while (p < end && (vd__is(*p, VD__SCHEME) || *p == '_' || *p == '~' || *p == '/'))
+    while (p < end && (vd__is(*p, VD__SCHEME) || *p == '_' || *p == '~' || *p == '/')) {
         p++;
-    if (p == first)
+    }
+    if (p == first) {
         return NULL;
-    while (p < end && *p == '=')
+    }
+    while (p < end && *p == '=') {
         p++;
+    }
     return vd__skip_lws(p, end) == end ? p : NULL;
 }
 
@@ -28,18 +31,23 @@ static const char *read_auth_params(struct vd__source *source, const char *p, st
     for (;;) {
         struct vd_param param;
         p = vd__read_param(source, p, &param);
-        if (p == NULL)
+        if (p == NULL) {
             return NULL;
-        if (param.value.n == 0)
+        }
+        if (param.value.n == 0) {
             return vd__reject(source, VD_ERR_SYNTAX, param.value.p,
                               "an authentication parameter has a value (RFC 3261 25.1)");
-        if (!vd__params_add(out, first, &param))
+        }
+        if (!vd__params_add(out, first, &param)) {
             return vd__reject(source, VD_ERR_TOO_MANY, param.name.p, vd__rule_params);
-        if (p == source->end)
+        }
+        if (p == source->end) {
             return p;
-        if (*p != ',')
+        }
+        if (*p != ',') {
             return vd__reject(source, VD_ERR_SYNTAX, p,
                               "commas part authentication parameters (RFC 3261 25.1)");
+        }
         p = vd__skip_lws(p + 1, source->end);
     }
 }
@@ -56,9 +64,10 @@ int vd_auth_parse(struct vd_str text, enum vd_header_id id, struct vd_auth *out,
         p = vd__skip(p, source.end, VD__TOKEN);
         out->scheme = vd__view(scheme, p);
         const char *behind = vd__skip_lws(p, source.end);
-        if (p == scheme || behind == p)
+        if (p == scheme || behind == p) {
             return vd__fail(fault, VD_ERR_SYNTAX, (size_t)(p - source.start),
                             "a scheme and white space come first (RFC 3261 25.1)");
+        }
         p = behind;
         bool digest = vd_str_case_equal(out->scheme, VD_STR("Digest"));
         const char *last = digest ? NULL : skip_word(p, source.end);

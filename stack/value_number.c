@@ -31,8 +31,29 @@ int vd_cseq_parse(struct vd_str text, struct vd_cseq *out, struct vd_fault *faul
     return vd__consumed(&source, p);
 }
 
+/* Reads text that is nothing but one to nine digits, as nearly every number is. */
+static bool read_plain_number(struct vd_str text, uint32_t *out)
+{
+    uint32_t number = 0;
+    if (text.n == 0 || text.n > 9)
+        return false;
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned digit = vd__digit(text.p[i]);
+        if (digit > 9)
+            return false;
+        number = number * 10 + digit;
+    }
+    *out = number;
+    return true;
+}
+
 int vd_number_parse(struct vd_str text, uint32_t limit, uint32_t *out, struct vd_fault *fault)
 {
+    uint32_t plain;
+    if (read_plain_number(text, &plain) && plain <= limit) {
+        *out = plain;
+        return (int)text.n;
+    }
     struct vd__source source = vd__source(text, fault);
     uint64_t number = 0;
     const char *first = vd__skip_lws(source.start, source.end);

@@ -52,13 +52,15 @@ static const char *read_call_id(struct vd__source *source, const char *p)
     static const char rule[] = "a Call-ID is a word, or two with @ between (RFC 3261 25.1)";
     const char *first = p;
     p = vd__skip(p, source->end, VD__WORD);
-    if (p == first)
+    if (p == first) {
         return vd__reject(source, VD_ERR_SYNTAX, p, rule);
+    }
     if (p < source->end && *p == '@') {
         first = ++p;
         p = vd__skip(p, source->end, VD__WORD);
-        if (p == first)
+        if (p == first) {
             return vd__reject(source, VD_ERR_SYNTAX, p, rule);
+        }
     }
     return p;
 }
@@ -70,9 +72,10 @@ static const char *read_version(struct vd__source *source, const char *p)
         const char *first = p;
         p = vd__skip(p, end, VD__DIGIT);
         bool dot = p < end && *p == '.';
-        if (p == first || (part == 0 && !dot))
+        if (p == first || (part == 0 && !dot)) {
             return vd__reject(source, VD_ERR_SYNTAX, p,
                               "a MIME version is digits, a dot and digits (RFC 3261 25.1)");
+        }
         p += part == 0;
     }
     return p;
@@ -84,26 +87,31 @@ static const char *read_value(struct vd__source *source, const char *p, unsigned
 {
     const char *end = source->end;
     const char *first = p;
-    if (shape & CALL_ID)
+    if (shape & CALL_ID) {
         p = read_call_id(source, p);
-    else if (shape & VERSION)
+    } else if (shape & VERSION) {
         p = read_version(source, p);
-    else if ((p = vd__skip(p, end, VD__TOKEN)) == first)
+    } else if ((p = vd__skip(p, end, VD__TOKEN)) == first) {
         return vd__reject(source, VD_ERR_SYNTAX, p, "the value is a token (RFC 3261 25.1)");
-    if (p == NULL)
+    }
+    if (p == NULL) {
         return NULL;
+    }
     out->type = vd__view(first, p);
     out->value = out->type;
     p = vd__skip_lws(p, end);
-    if (!(shape & SUBTYPE))
+    if (!(shape & SUBTYPE)) {
         return p;
+    }
 
-    if (p == end || *p != '/')
+    if (p == end || *p != '/') {
         return vd__reject(source, VD_ERR_SYNTAX, p, "a media type is type/subtype (RFC 3261 25.1)");
+    }
     const char *subtype = vd__skip_lws(p + 1, end);
     p = vd__skip(subtype, end, VD__TOKEN);
-    if (p == subtype)
+    if (p == subtype) {
         return vd__reject(source, VD_ERR_SYNTAX, p, "a media type is type/subtype (RFC 3261 25.1)");
+    }
     out->subtype = vd__view(subtype, p);
     out->value = vd__view(first, p);
     return vd__skip_lws(p, end);
@@ -116,16 +124,21 @@ static const char *read_params(struct vd__source *source, const char *p, unsigne
     while (p < source->end && *p == ';') {
         struct vd_param param;
         p = vd__read_param(source, p + 1, &param);
-        if (p == NULL)
+        if (p == NULL) {
             return NULL;
-        if (!vd__params_add(&out->params, first, &param))
+        }
+        if (!vd__params_add(&out->params, first, &param)) {
             return vd__reject(source, VD_ERR_TOO_MANY, param.name.p, vd__rule_params);
-        if (!(shape & QUALITY) || param.name.n != 1 || !vd__is_word(param.name.p, "q", 1))
+        }
+        if (!(shape & QUALITY) || param.name.n != 1 || !vd__is_word(param.name.p, "q", 1)) {
             continue;
-        if (!vd__is_qvalue(param.value))
+        }
+        if (!vd__is_qvalue(param.value)) {
             return vd__reject(source, VD_ERR_SYNTAX, param.value.p, vd__rule_quality);
-        if (!vd__take_token(source, &param, &out->q))
+        }
+        if (!vd__take_token(source, &param, &out->q)) {
             return NULL;
+        }
     }
     return p;
 }
@@ -138,10 +151,12 @@ int vd_token_parse(struct vd_str text, enum vd_header_id id, struct vd_token *ou
     memset(out, 0, sizeof(*out));
     out->params.separator = ';';
     const char *p = read_value(&source, vd__skip_lws(source.start, source.end), shape, out);
-    if (p != NULL && (shape & PARAMS))
+    if (p != NULL && (shape & PARAMS)) {
         p = read_params(&source, p, shape, out);
-    if (p != NULL && p != source.end && !((shape & LIST) && *p == ','))
+    }
+    if (p != NULL && p != source.end && !((shape & LIST) && *p == ',')) {
         p = vd__reject(&source, VD_ERR_SYNTAX, p,
                        "nothing follows the value, or what its header field has (RFC 3261 25.1)");
+    }
     return vd__consumed(&source, p);
 }

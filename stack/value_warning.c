@@ -21,11 +21,13 @@ static const char *read_agent(struct vd__source *source, const char *p)
         p = vd__read_host(source, p, &host, &kind);
     } else {
         p = vd__skip(p, end, VD__TOKEN);
-        if (p == first)
+        if (p == first) {
             return vd__reject(source, VD_ERR_SYNTAX, p, rule);
+        }
     }
-    if (p != NULL && p < end && *p == ':')
+    if (p != NULL && p < end && *p == ':') {
         p = vd__read_port(source, p + 1, &port);
+    }
     return p;
 }
 
@@ -37,29 +39,36 @@ int vd_warning_parse(struct vd_str text, struct vd_warning *out, struct vd_fault
     const char *first = vd__skip_lws(source.start, end);
     const char *p = vd__read_number(&source, first, 999, &code,
                                     "a warning code has three digits (RFC 3261 20.43)");
-    if (p == NULL)
+    if (p == NULL) {
         return source.error;
-    if (p - first != 3)
+    }
+    if (p - first != 3) {
         return vd__fail(fault, VD_ERR_SYNTAX, (size_t)(first - source.start), rule);
+    }
     out->code = (uint16_t)code;
 
     const char *agent = vd__skip_lws(p, end);
-    if (agent == p)
+    if (agent == p) {
         return vd__fail(fault, VD_ERR_SYNTAX, (size_t)(p - source.start), rule);
+    }
     p = read_agent(&source, agent);
-    if (p == NULL)
+    if (p == NULL) {
         return source.error;
+    }
     out->agent = vd__view(agent, p);
 
     const char *quote = vd__skip_lws(p, end);
-    if (quote == p || quote == end || *quote != '"')
+    if (quote == p || quote == end || *quote != '"') {
         return vd__fail(fault, VD_ERR_SYNTAX, (size_t)(quote - source.start), rule);
+    }
     p = vd__read_quoted(&source, quote);
-    if (p == NULL)
+    if (p == NULL) {
         return source.error;
+    }
     out->text = vd__view(quote, p);
     p = vd__skip_lws(p, end);
-    if (p != end && *p != ',')
+    if (p != end && *p != ',') {
         p = vd__reject(&source, VD_ERR_SYNTAX, p, rule);
+    }
     return vd__consumed(&source, p);
 }

@@ -80,6 +80,11 @@ static const char *take_received(struct vd__source *source, const char *p, struc
 {
     static const char rule[] = "received is one IP address (RFC 3261 20.42, RFC 5118 4.5)";
     struct vd_addr addr;
+    bool ends = p == source->end || *p != ':';
+    if (out->received.n == 0 && ends && vd__is_ip4(source, param->value)) {
+        out->received = param->value;
+        return p;
+    }
     const char *value = param->value.n != 0 ? param->value.p : p;
     bool bare =
         param->has_value && value < source->end && (*value == ':' || vd__is(*value, VD__HEX));
@@ -224,6 +229,5 @@ int vd_via_parse(struct vd_str text, struct vd_via *out, struct vd_fault *fault)
 
 bool vd_via_has_cookie(const struct vd_via *via)
 {
-    static const struct vd_str cookie = {"z9hG4bK", 7};
-    return via->branch.n > cookie.n && vd_str_case_equal(vd_str(via->branch.p, cookie.n), cookie);
+    return via->branch.n > 7 && vd__is_word(via->branch.p, "z9hG4bK", 7);
 }

@@ -1,3 +1,7 @@
+/* wheel.c - a hierarchical timing wheel.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "wheel.h"
 
 #define DIGIT_MASK ((uint64_t)(VD__WHEEL_SLOTS - 1))

@@ -3,6 +3,8 @@
  * Arming and cancelling are O(1); a timer moves to a finer level at most once a level. A timer
  * fires at the first round of vd__wheel_pop whose now is at or after its deadline rounded up to a
  * tick.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef VD__WHEEL_H
 #define VD__WHEEL_H

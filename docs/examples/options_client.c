@@ -1,6 +1,8 @@
 /* options_client.c - sends one OPTIONS and prints what comes back.
  *
  *     options_client ADDRESS PORT
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <viaduct/loop.h>
 #include <viaduct/transaction.h>

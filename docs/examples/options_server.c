@@ -1,6 +1,8 @@
 /* options_server.c - answers every OPTIONS with 200 and every other request with 405.
  *
  *     options_server ADDRESS PORT
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <viaduct/loop.h>
 #include <viaduct/transaction.h>

@@ -7,6 +7,8 @@
  * Checked, besides what the sanitizers see: that memory stays below a bound, that everything ends
  * once the applications have answered and cancelled, that no timer is left, that all memory comes
  * back.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "core.h"
 

@@ -2,6 +2,8 @@
  *
  * What must hold: the same messages, pings and error are found at the same places however the
  * stream is cut; the framer and vd_message_parse say the same of each message.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <viaduct/frame.h>
 
@@ -20,8 +22,9 @@ struct reading {
 
 static void must(bool condition)
 {
-    if (!condition)
+    if (!condition) {
         __builtin_trap();
+    }
 }
 
 static void mix(uint64_t *hash, uint64_t value)
@@ -49,8 +52,9 @@ static void compare_with_parser(const char *bytes, size_t size, size_t consumed,
 static void note(struct reading *reading, const struct vd_frame *frame,
                  const struct vd_message *message)
 {
-    if (frame->kind == VD_FRAME_NONE || frame->kind == VD_FRAME_PONG)
+    if (frame->kind == VD_FRAME_NONE || frame->kind == VD_FRAME_PONG) {
         return;
+    }
     mix(&reading->hash, (uint64_t)frame->kind);
     mix(&reading->hash, reading->consumed);
     if (frame->kind == VD_FRAME_MESSAGE) {
@@ -87,8 +91,9 @@ static struct reading read_stream(const char *data, size_t size, size_t most, ui
             must(framer.scanned <= left);
             reading.consumed += frame.consumed;
             note(&reading, &frame, &message);
-            if (frame.kind == VD_FRAME_MESSAGE)
+            if (frame.kind == VD_FRAME_MESSAGE) {
                 compare_with_parser(bytes, left, frame.consumed, &message, limits);
+            }
             free(bytes);
         } while (frame.kind != VD_FRAME_NONE);
     }
@@ -98,8 +103,9 @@ static struct reading read_stream(const char *data, size_t size, size_t most, ui
 static void compare(const char *data, size_t size, const struct vd_limits *limits)
 {
     uint64_t seed = size;
-    for (size_t i = 0; i < size && i < 64; i++)
+    for (size_t i = 0; i < size && i < 64; i++) {
         mix(&seed, (unsigned char)data[i]);
+    }
     struct reading whole = read_stream(data, size, 0, seed, limits);
     for (size_t most = 1; most <= 256; most *= 16) {
         struct reading cut = read_stream(data, size, most, seed, limits);

@@ -3,6 +3,8 @@
  * What must hold: every view lies within the input; a message takes no more bytes than there are; a
  * fault lies within the message and names its rule; what was remembered, and what a copy decodes
  * anew, is what was decoded first.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <viaduct/message.h>
 
@@ -18,14 +20,16 @@ struct area {
 
 static void must(bool condition)
 {
-    if (!condition)
+    if (!condition) {
         __builtin_trap();
+    }
 }
 
 static void inside(const struct area *area, struct vd_str view)
 {
-    if (view.n == 0)
+    if (view.n == 0) {
         return;
+    }
     must(view.p >= area->p && view.n <= area->n && view.p + view.n <= area->p + area->n);
 }
 
@@ -72,8 +76,9 @@ static void see_address(const struct area *area, const struct vd_nameaddr *addre
     inside(area, address->q);
     inside(area, address->expires);
     see_params(area, &address->params);
-    if (!address->star)
+    if (!address->star) {
         see_uri(area, &address->uri);
+    }
     must(vd_unquote(address->display, out, sizeof out) <= (int)sizeof out);
 }
 
@@ -125,16 +130,19 @@ static void see_lists(const struct area *area, struct vd_message *message)
         enum vd_header_id number = (enum vd_header_id)id;
         int rc;
         vd_value_iterator_init(&iterator, message, number);
-        while ((rc = vd_via_next(&iterator, &via)) > 0)
+        while ((rc = vd_via_next(&iterator, &via)) > 0) {
             see_via(area, &via);
+        }
         see_error(message, rc);
         vd_value_iterator_init(&iterator, message, number);
-        while ((rc = vd_nameaddr_next(&iterator, &address)) > 0)
+        while ((rc = vd_nameaddr_next(&iterator, &address)) > 0) {
             see_address(area, &address);
+        }
         see_error(message, rc);
         vd_value_iterator_init(&iterator, message, number);
-        while ((rc = vd_token_next(&iterator, &token)) > 0)
+        while ((rc = vd_token_next(&iterator, &token)) > 0) {
             see_token(area, &token);
+        }
         see_error(message, rc);
         vd_value_iterator_init(&iterator, message, number);
         while ((rc = vd_info_next(&iterator, &info)) > 0) {
@@ -165,24 +173,31 @@ static void see_remembered(const struct area *area, struct vd_message *message)
     const struct vd_cseq *cseq;
     struct vd_str call_id;
     uint32_t number;
-    if (see_error(message, vd_message_request_uri(message, &uri)) == 0)
+    if (see_error(message, vd_message_request_uri(message, &uri)) == 0) {
         see_uri(area, uri);
-    if (see_error(message, vd_message_top_via(message, &via)) == 0)
+    }
+    if (see_error(message, vd_message_top_via(message, &via)) == 0) {
         see_via(area, via);
-    if (see_error(message, vd_message_from(message, &address)) == 0)
+    }
+    if (see_error(message, vd_message_from(message, &address)) == 0) {
         see_address(area, address);
-    if (see_error(message, vd_message_to(message, &address)) == 0)
+    }
+    if (see_error(message, vd_message_to(message, &address)) == 0) {
         see_address(area, address);
-    if (see_error(message, vd_message_contact(message, &address)) == 0)
+    }
+    if (see_error(message, vd_message_contact(message, &address)) == 0) {
         see_address(area, address);
+    }
     if (see_error(message, vd_message_cseq(message, &cseq)) == 0) {
         inside(area, cseq->method);
         must(cseq->number < 0x80000000U);
     }
-    if (see_error(message, vd_message_call_id(message, &call_id)) == 0)
+    if (see_error(message, vd_message_call_id(message, &call_id)) == 0) {
         inside(area, call_id);
-    if (see_error(message, vd_message_max_forwards(message, &number)) == 0)
+    }
+    if (see_error(message, vd_message_max_forwards(message, &number)) == 0) {
         must(number <= 255);
+    }
 }
 
 static void see_others(const struct area *area, struct vd_message *message)
@@ -196,22 +211,29 @@ static void see_others(const struct area *area, struct vd_message *message)
     struct vd_str text;
     see_error(message, vd_message_expires(message, &number));
     see_error(message, vd_message_min_expires(message, &number));
-    if (see_error(message, vd_message_content_type(message, &token)) == 0)
+    if (see_error(message, vd_message_content_type(message, &token)) == 0) {
         see_token(area, &token);
-    if (see_error(message, vd_message_content_disposition(message, &token)) == 0)
+    }
+    if (see_error(message, vd_message_content_disposition(message, &token)) == 0) {
         see_token(area, &token);
-    if (see_error(message, vd_message_priority(message, &token)) == 0)
+    }
+    if (see_error(message, vd_message_priority(message, &token)) == 0) {
         see_token(area, &token);
-    if (see_error(message, vd_message_mime_version(message, &token)) == 0)
+    }
+    if (see_error(message, vd_message_mime_version(message, &token)) == 0) {
         see_token(area, &token);
-    if (see_error(message, vd_message_reply_to(message, &address)) == 0)
+    }
+    if (see_error(message, vd_message_reply_to(message, &address)) == 0) {
         see_address(area, &address);
+    }
     see_error(message, vd_message_date(message, &date));
-    if (see_error(message, vd_message_retry_after(message, &retry_after)) == 0)
+    if (see_error(message, vd_message_retry_after(message, &retry_after)) == 0) {
         see_params(area, &retry_after.params);
+    }
     see_error(message, vd_message_timestamp(message, &timestamp));
-    if (vd_message_text(message, VD_HEADER_SUBJECT, &text) == 0)
+    if (vd_message_text(message, VD_HEADER_SUBJECT, &text) == 0) {
         inside(area, text);
+    }
 }
 
 /* Each header field is found by its number and by its name, once. */
@@ -234,8 +256,9 @@ static void see_headers(const struct area *area, const struct vd_message *messag
             found++;
         }
     }
-    for (size_t i = 0; i < message->header_count; i++)
+    for (size_t i = 0; i < message->header_count; i++) {
         found += message->headers[i].id == VD_HEADER_OTHER;
+    }
     must(found == message->header_count);
 }
 
@@ -272,8 +295,9 @@ static void parse(const char *data, size_t size, enum vd_framing framing,
 
     int error = see_error(&message, vd_message_check(&message));
     struct vd_message *copy = vd_message_copy(&message, NULL);
-    if (copy == NULL)
+    if (copy == NULL) {
         return;
+    }
     must(vd_message_check(copy) == error);
     must(error == 0 || message.fault.offset == copy->fault.offset);
     see_message(copy);

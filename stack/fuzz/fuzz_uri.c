@@ -5,6 +5,8 @@
  * each that is found by walking is found by name; comparison is reflexive and symmetric; undoing
  * quotes and escapes gives no more bytes than went in; what the builder takes, it writes so that it
  * reads back.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <viaduct/addr.h>
 #include <viaduct/build.h>
@@ -14,17 +16,19 @@
 
 static void must(bool condition)
 {
-    if (!condition)
+    if (!condition) {
         __builtin_trap();
+    }
 }
 
 static struct vd_str input;
 
 static void check_view(struct vd_str view)
 {
-    if (view.n != 0)
+    if (view.n != 0) {
         must(view.p >= input.p && view.n <= input.n &&
              view.p - input.p <= (ptrdiff_t)(input.n - view.n));
+    }
 }
 
 /* What a reader returned and noted. True when there is a value. */
@@ -44,8 +48,9 @@ static void check_undone(struct vd_str text)
 {
     check_view(text);
     char *out = malloc(text.n + 1);
-    if (out == NULL)
+    if (out == NULL) {
         return;
+    }
     int n = vd_unquote(text, out, text.n);
     must(n >= 0 && (size_t)n <= text.n);
     n = vd_unescape(text, out, text.n);
@@ -82,8 +87,9 @@ static void check_uri(const struct vd_uri *uri)
     check_params(&uri->params);
     check_params(&uri->headers);
     must(vd_uri_equal(uri, uri));
-    if (uri->host_kind == VD_HOST_IP4)
+    if (uri->host_kind == VD_HOST_IP4) {
         must(vd_addr_parse(uri->host, 0, &addr) == 0 && addr.family == VD_FAMILY_IP4);
+    }
 }
 
 /* Two URIs, parted by the first line feed. */
@@ -92,12 +98,14 @@ static void compare_uris(void)
     struct vd_uri a;
     struct vd_uri b;
     const char *feed = input.n != 0 ? memchr(input.p, '\n', input.n) : NULL;
-    if (feed == NULL)
+    if (feed == NULL) {
         return;
+    }
     size_t n = (size_t)(feed - input.p);
     if (vd_uri_parse(vd_str(input.p, n), &a, NULL) == 0 &&
-        vd_uri_parse(vd_str(feed + 1, input.n - n - 1), &b, NULL) == 0)
+        vd_uri_parse(vd_str(feed + 1, input.n - n - 1), &b, NULL) == 0) {
         must(vd_uri_equal(&a, &b) == vd_uri_equal(&b, &a));
+    }
 }
 
 static void read_uri(void)
@@ -105,8 +113,9 @@ static void read_uri(void)
     struct vd_uri uri;
     struct vd_fault fault;
     int result = vd_uri_parse(input, &uri, &fault);
-    if (!check_result(result == 0 ? (int)input.n : result, &fault, false))
+    if (!check_result(result == 0 ? (int)input.n : result, &fault, false)) {
         return;
+    }
     must(vd_str_equal(uri.raw, input));
     check_uri(&uri);
 }
@@ -116,8 +125,9 @@ static void read_address(bool in_list)
     struct vd_nameaddr value;
     struct vd_fault fault;
     if (!check_result(vd_nameaddr_parse(input, in_list, &value, &fault), &fault, in_list) ||
-        value.star)
+        value.star) {
         return;
+    }
     check_undone(value.display);
     check_uri(&value.uri);
     check_params(&value.params);
@@ -131,8 +141,9 @@ static void read_via(void)
     struct vd_via via;
     struct vd_fault fault;
     struct vd_addr addr;
-    if (!check_result(vd_via_parse(input, &via, &fault), &fault, true))
+    if (!check_result(vd_via_parse(input, &via, &fault), &fault, true)) {
         return;
+    }
     check_view(via.raw);
     check_view(via.transport);
     check_view(via.sent_by);
@@ -152,8 +163,9 @@ static void read_tokens(void)
         struct vd_token token;
         struct vd_fault fault;
         if (!check_result(vd_token_parse(input, (enum vd_header_id)id, &token, &fault), &fault,
-                          true))
+                          true)) {
             continue;
+        }
         check_view(token.value);
         check_view(token.type);
         check_view(token.subtype);
@@ -166,8 +178,9 @@ static void read_auth(enum vd_header_id id)
 {
     struct vd_auth auth;
     struct vd_fault fault;
-    if (!check_result(vd_auth_parse(input, id, &auth, &fault), &fault, false))
+    if (!check_result(vd_auth_parse(input, id, &auth, &fault), &fault, false)) {
         return;
+    }
     check_view(auth.scheme);
     check_view(auth.word);
     check_params(&auth.params);
@@ -191,10 +204,12 @@ static void read_others(void)
         check_view(cseq.method);
         must(cseq.number <= INT32_MAX);
     }
-    if (check_result(vd_number_parse(input, 70, &number, &fault), &fault, false))
+    if (check_result(vd_number_parse(input, 70, &number, &fault), &fault, false)) {
         must(number <= 70);
-    if (check_result(vd_date_parse(input, &date, &fault), &fault, false))
+    }
+    if (check_result(vd_date_parse(input, &date, &fault), &fault, false)) {
         must(date.month >= 1 && date.month <= 12 && date.day >= 1 && date.day <= 31);
+    }
     if (check_result(vd_retry_after_parse(input, &retry, &fault), &fault, false)) {
         check_view(retry.comment);
         check_params(&retry.params);
@@ -213,14 +228,16 @@ static void build_display(void)
     static char text[8192];
     struct vd_builder builder;
     struct vd_nameaddr value;
-    if (input.n == 0 || input.n > 4000)
+    if (input.n == 0 || input.n > 4000) {
         return;
+    }
     vd_builder_init(&builder, room, sizeof(room));
     vd_build_request_line(&builder, VD_STR("A"), VD_STR("sip:a"));
     size_t before = builder.length + 4; /* "To: " */
     int error = vd_build_nameaddr(&builder, VD_HEADER_TO, input, VD_STR("sip:a"), VD_STR("t"));
-    if (error != 0)
+    if (error != 0) {
         return;
+    }
     struct vd_str built = vd_str(room + before, builder.length - before - 2);
     must(memchr(built.p, '\r', built.n) == NULL && memchr(built.p, '\n', built.n) == NULL);
     must(vd_nameaddr_parse(built, false, &value, NULL) == (int)built.n);
@@ -233,13 +250,15 @@ static void build_value(void)
 {
     static char room[8192];
     struct vd_builder builder;
-    if (input.n > 4000)
+    if (input.n > 4000) {
         return;
+    }
     vd_builder_init(&builder, room, sizeof(room));
     vd_build_request_line(&builder, VD_STR("A"), VD_STR("sip:a"));
     size_t before = builder.length;
-    if (vd_build_header(&builder, VD_HEADER_SUBJECT, input) != 0)
+    if (vd_build_header(&builder, VD_HEADER_SUBJECT, input) != 0) {
         return;
+    }
     struct vd_str line = vd_str(room + before, builder.length - before - 2);
     must(memchr(line.p, '\r', line.n) == NULL && memchr(line.p, '\n', line.n) == NULL &&
          memchr(line.p, '\0', line.n) == NULL);

@@ -4,6 +4,8 @@
  * examples; what is no address; comparison, IPv4-mapped addresses too; random addresses in random
  * spellings; no byte read past the end, no text longer than VD_ADDR_TEXT_SIZE. Not covered: a third
  * colon, which hosts of URIs may have (test_uri.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <viaduct/addr.h>
 #include <viaduct/error.h>
@@ -15,7 +17,6 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static struct guard guard;
 
@@ -151,8 +152,9 @@ static void text_that_is_no_address_is_refused(void)
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         struct vd_addr addr = {.port = 7};
         int error = parse(texts[i], 1, &addr);
-        if (error != VD_ERR_SYNTAX)
+        if (error != VD_ERR_SYNTAX) {
             printf("\n  \"%s\" was taken\n", texts[i]);
+        }
         CU_ASSERT_EQUAL(error, VD_ERR_SYNTAX);
         CU_ASSERT_EQUAL(addr.port, 7);
     }
@@ -197,8 +199,7 @@ static void equal_addresses_have_the_same_ip_port_and_scope(void)
 /* The system's own reader and writer are the model. */
 static void random_address_reads_back_and_agrees_with_the_system(void)
 {
-    struct test_random numbers = {(uint64_t)time(NULL)};
-    printf(" seed %llu ", (unsigned long long)numbers.state);
+    struct test_random numbers = test_random_start();
     for (int round = 0; round < 50000; round++) {
         struct vd_addr addr = {.family = VD_FAMILY_IP6, .port = 5060};
         struct vd_addr back;
@@ -206,9 +207,10 @@ static void random_address_reads_back_and_agrees_with_the_system(void)
         uint8_t model[16];
         uint64_t zeros = test_random_next(&numbers) & test_random_next(&numbers);
         for (unsigned i = 0; i < 16; i++) {
-            if ((zeros >> (i / 2) & 1) == 0)
+            if ((zeros >> (i / 2) & 1) == 0) {
                 addr.ip[i] =
                     (uint8_t)(test_random_next(&numbers) >> test_random_below(&numbers, 8));
+            }
         }
         size_t n = vd_addr_format_ip(&addr, text);
         CU_ASSERT_EQUAL(n, strlen(text));
@@ -225,21 +227,22 @@ static void random_address_reads_back_and_agrees_with_the_system(void)
 static void random_text_is_an_address_when_the_system_says_so(void)
 {
     static const char characters[] = "0123af::::..";
-    struct test_random numbers = {(uint64_t)time(NULL)};
-    printf(" seed %llu ", (unsigned long long)numbers.state);
+    struct test_random numbers = test_random_start();
     for (int round = 0; round < 300000; round++) {
         char text[40];
         struct vd_addr addr;
         uint8_t model[16];
         size_t n = (size_t)test_random_below(&numbers, 24);
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < n; i++) {
             text[i] = characters[test_random_below(&numbers, sizeof(characters) - 1)];
+        }
         text[n] = '\0';
         /* Systems differ on leading zeros in IPv4 addresses, so only IPv6 is compared. */
         bool read = parse(text, 0, &addr) == 0 && addr.family == VD_FAMILY_IP6;
         bool zeros = strchr(text, '.') != NULL && strstr(text, "0") != NULL;
-        if (zeros)
+        if (zeros) {
             continue;
+        }
         CU_ASSERT_EQUAL(read, inet_pton(AF_INET6, text, model) == 1);
         if (read)
             CU_ASSERT_EQUAL(memcmp(model, addr.ip, 16), 0);
@@ -273,8 +276,9 @@ int main(void)
         {"transports_have_the_names_of_via", transports_have_the_names_of_via},
         CU_TEST_INFO_NULL,
     };
-    if (!guard_init(&guard, 4096))
+    if (!guard_init(&guard, 4096)) {
         return 1;
+    }
     int status = run_suite("addr", tests);
     guard_free(&guard);
     return status;

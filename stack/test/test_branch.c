@@ -3,6 +3,8 @@
  * Covered: the exact form, that reading undoes writing, that the case of a peer's copy does not
  * matter, that every other length and every other byte is refused, the worker's number.
  * Not covered: whether a branch names a transaction that exists (that is the transaction layer's).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "branch.h"
 

@@ -3,6 +3,8 @@
  * Covered: room and waste of every size, that no two buffers share bytes, references, reuse,
  * compaction, the use of what is left of a chunk, allocation failure, no memory left.
  * Not covered: the flow and the message in a buffer, which are the business of who takes it.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "buffer.h"
 

@@ -4,6 +4,8 @@
  * stands; folds; the error that sticks; the order of calls; buffers of every size too small and of
  * just the right one; growing, and growing that fails; random values that read back as built. Not
  * covered: messages as the stack builds them (the transaction tests).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <viaduct/build.h>
 #include <viaduct/values.h>
@@ -14,7 +16,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 static char data[4096];
 static struct guard guard;
@@ -33,8 +34,9 @@ static bool holds(const struct vd_builder *builder, const char *expected)
 {
     struct vd_str text = vd_str(builder->data, builder->length);
     bool equal = vd_str_equal(text, vd_str_from(expected));
-    if (!equal)
+    if (!equal) {
         printf("\n  \"%.*s\" is not \"%s\"\n", (int)text.n, text.p, expected);
+    }
     return equal;
 }
 
@@ -88,8 +90,9 @@ static void request_is_written_to_the_byte(void)
         VD_HEADER_CSEQ,         VD_HEADER_EXPIRES,        VD_HEADER_WARNING,
         VD_HEADER_CONTENT_TYPE, VD_HEADER_CONTENT_LENGTH, VD_HEADER_MAX_FORWARDS};
     uint64_t written = 0;
-    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
         written |= UINT64_C(1) << ids[i];
+    }
     CU_ASSERT_EQUAL(builder.written, written);
 }
 
@@ -401,12 +404,14 @@ struct growth {
 static int grow(struct vd_builder *builder, size_t needed)
 {
     struct growth *growth = builder->owner;
-    if (growth->left-- == 0)
+    if (growth->left-- == 0) {
         return VD_ERR_NOMEM;
+    }
     char *room = malloc(needed);
     CU_ASSERT_PTR_NOT_NULL_FATAL(room);
-    if (builder->length != 0)
+    if (builder->length != 0) {
         memcpy(room, builder->data, builder->length);
+    }
     free(growth->room);
     growth->room = room;
     builder->data = room;
@@ -453,8 +458,7 @@ static void random_address_reads_back_as_it_was_built(void)
                                              "\xf0\x9f\x8c\xa1",
                                              "(",
                                              "z"};
-    struct test_random numbers = {(uint64_t)time(NULL)};
-    printf(" seed %llu ", (unsigned long long)numbers.state);
+    struct test_random numbers = test_random_start();
     for (int round = 0; round < 20000; round++) {
         char display[160] = "";
         char tag[24];
@@ -462,8 +466,9 @@ static void random_address_reads_back_as_it_was_built(void)
         struct vd_nameaddr value;
         struct vd_builder b = started();
         unsigned n = (unsigned)test_random_below(&numbers, 30) + 1;
-        for (unsigned i = 0; i < n; i++)
+        for (unsigned i = 0; i < n; i++) {
             strcat(display, characters[test_random_below(&numbers, 15)]);
+        }
         snprintf(tag, sizeof(tag), "%llx", (unsigned long long)test_random_next(&numbers));
         size_t before = b.length + strlen("Contact: ");
         CU_ASSERT_EQUAL_FATAL(vd_build_nameaddr(&b, VD_HEADER_CONTACT, vd_str_from(display),
@@ -518,8 +523,9 @@ int main(void)
         {"numbers_of_every_length_are_written", numbers_of_every_length_are_written},
         CU_TEST_INFO_NULL,
     };
-    if (!guard_init(&guard, 4096))
+    if (!guard_init(&guard, 4096)) {
         return 1;
+    }
     int status = run_suite("build", tests);
     guard_free(&guard);
     return status;

@@ -5,6 +5,8 @@
  * send it; a CANCEL that comes: in each state of the INVITE, for nothing, again, with and without
  * on_cancel, its To tag (9.2). Not covered: how a CANCEL of an RFC 2543 peer is matched
  * (test_matching.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "harness.h"
 #include "run_suite.h"

@@ -5,6 +5,8 @@
  * sending from callbacks. Not covered: each timer at other values of T1, T2 and T4
  * (test_transaction_timers.c), which response belongs to the transaction (test_matching.c), a
  * CANCEL of ours (test_cancel.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "harness.h"
 #include "run_suite.h"

@@ -5,6 +5,8 @@
  * (17.1.1.3), transport errors, the name after the end. Not covered: each timer at other values of
  * T1, T2, T4 and D (test_transaction_timers.c), CANCEL (test_cancel.c), which response belongs to
  * the transaction (test_matching.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "harness.h"
 #include "run_suite.h"

@@ -2,6 +2,8 @@
  *
  * Covered: each error of the header; numbers that are no error.
  * Not covered: which function returns which error.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <viaduct/error.h>
 
@@ -29,7 +31,7 @@ static const struct {
     ROW(VD_ERR_TOO_MANY, 400),    ROW(VD_ERR_NOT_SIP, 400),      ROW(VD_ERR_METHOD, 501),
     ROW(VD_ERR_TIMEOUT, 408),     ROW(VD_ERR_TRANSPORT, 503),    ROW(VD_ERR_REFUSED, 503),
     ROW(VD_ERR_UNREACHABLE, 503), ROW(VD_ERR_CANCELLED, 408),    ROW(VD_ERR_SYSTEM, 500),
-    ROW(VD_ERR_IN_USE, 500),      ROW(VD_ERR_LIMIT, 500),
+    ROW(VD_ERR_IN_USE, 500),      ROW(VD_ERR_LIMIT, 500),        ROW(VD_ERR_UNSUPPORTED, 500),
 };
 
 #define COUNT (sizeof(rows) / sizeof(rows[0]))
@@ -59,10 +61,12 @@ static void other_numbers_are_no_errors(void)
 {
     for (int number = -1000; number < 10; number++) {
         bool known = false;
-        for (size_t i = 0; i < COUNT; i++)
+        for (size_t i = 0; i < COUNT; i++) {
             known = known || rows[i].error == number;
-        if (known)
+        }
+        if (known) {
             continue;
+        }
         CU_ASSERT_STRING_EQUAL(vd_error_name(number), "VD_ERR_?");
         CU_ASSERT_STRING_EQUAL(vd_strerror(number), "unknown error");
         CU_ASSERT_EQUAL(vd_error_status(number), number >= 0 ? 200 : 500);

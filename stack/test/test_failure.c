@@ -5,6 +5,8 @@
  * ACK, a CANCEL and a response, whole or cut off at each byte; connections that close; that each is
  * counted as a transport error, once; errors for what has ended; retries from the callback. Not
  * covered: what each machine does with the error in each of its states (the tests of the machines).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "harness.h"
 #include "run_suite.h"

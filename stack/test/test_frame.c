@@ -6,6 +6,8 @@
  * stays; that a header block past its limit is refused when the limit is reached and garbage at its
  * first byte; that what was searched is not searched again. Not covered: what makes a message good
  * or bad (test_parse.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <viaduct/frame.h>
 
@@ -33,8 +35,9 @@ struct trace {
 static void note(struct trace *trace, const struct vd_frame *frame)
 {
     struct vd_str call_id = {"", 0};
-    if (frame->kind == VD_FRAME_MESSAGE)
+    if (frame->kind == VD_FRAME_MESSAGE) {
         vd_message_text(&message, VD_HEADER_CALL_ID, &call_id);
+    }
     const char *kind = frame->kind == VD_FRAME_MESSAGE ? "M"
                        : frame->kind == VD_FRAME_PING  ? "!"
                                                        : ".";
@@ -66,8 +69,9 @@ static void feed(struct trace *trace, const char *bytes, size_t size, size_t mos
             CU_ASSERT((frame.kind == VD_FRAME_NONE) == (frame.consumed == 0));
             CU_ASSERT_FATAL(frame.consumed <= received - done);
             done += frame.consumed;
-            if (frame.kind != VD_FRAME_NONE)
+            if (frame.kind != VD_FRAME_NONE) {
                 note(trace, &frame);
+            }
         } while (frame.kind != VD_FRAME_NONE);
     }
 }
@@ -110,8 +114,9 @@ static void messages_are_told_apart_however_the_stream_is_cut(void)
         char text[sizeof trace.text];
         size_t n = 0;
         for (const char *p = trace.text; *p != '\0'; p++) {
-            if (*p != '.')
+            if (*p != '.') {
                 text[n++] = *p;
+            }
         }
         text[n] = '\0';
         CU_ASSERT_STRING_EQUAL(text, "M1M2M3M4M5!!M6");
@@ -184,8 +189,9 @@ static void errors_end_the_stream(void)
         size_t piece = sizeof stream;
         for (int round = 0; round < 2; round++, piece = 1) {
             feed_text(&trace, cases[i].bytes, piece);
-            if (trace.error != cases[i].error)
+            if (trace.error != cases[i].error) {
                 printf("\n    %s: %d", cases[i].bytes, trace.error);
+            }
             CU_ASSERT_EQUAL(trace.error, cases[i].error);
             CU_ASSERT_STRING_EQUAL(trace.text, cases[i].trace);
         }
@@ -297,8 +303,9 @@ int main(void)
          a_body_is_awaited_without_reading_the_header_fields},
         CU_TEST_INFO_NULL,
     };
-    if (!guard_init(&guard, 4096))
+    if (!guard_init(&guard, 4096)) {
         return EXIT_FAILURE;
+    }
     vd_message_init(&message, headers, HEADERS);
     int status = run_suite("frame", tests);
     guard_free(&guard);

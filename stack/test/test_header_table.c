@@ -5,6 +5,8 @@
  * close to a name is taken for it; the slots of the hash are those that the rows ask for (if not,
  * they are printed as they should be); methods and reason phrases. Not covered: the speed of the
  * lookup.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "header_table.h"
 
@@ -118,8 +120,9 @@ static void what_is_close_to_a_name_is_another_name(void)
             CU_ASSERT_NOT_EQUAL(vd_header_id(vd_str(text, name.n - 1)), (enum vd_header_id)id);
         for (size_t i = 0; i < name.n; i++) {
             for (int byte = 0; byte < 256; byte++) {
-                if (tolower(byte) == tolower((unsigned char)name.p[i]))
+                if (tolower(byte) == tolower((unsigned char)name.p[i])) {
                     continue;
+                }
                 text[i] = (char)byte;
                 CU_ASSERT_NOT_EQUAL(vd_header_id(vd_str(text, name.n)), (enum vd_header_id)id);
             }
@@ -142,11 +145,13 @@ static void numbers_out_of_range_give_the_empty_row(void)
 
 static void put_slot(uint8_t slots[VD_HEADER_SLOTS], struct vd_str name, int id)
 {
-    if (name.n == 0)
+    if (name.n == 0) {
         return;
+    }
     unsigned slot = vd__header_hash(name);
-    while (slots[slot] != 0)
+    while (slots[slot] != 0) {
         slot = (slot + 1) % VD_HEADER_SLOTS;
+    }
     slots[slot] = (uint8_t)id;
 }
 
@@ -160,11 +165,13 @@ static void slots_are_those_that_the_rows_ask_for(void)
     }
     bool equal = memcmp(slots, vd__header_slots, sizeof slots) == 0;
     CU_ASSERT_TRUE(equal);
-    if (equal)
+    if (equal) {
         return;
+    }
     printf("\nvd__header_slots in header_table.c should be:\n");
-    for (size_t i = 0; i < VD_HEADER_SLOTS; i++)
+    for (size_t i = 0; i < VD_HEADER_SLOTS; i++) {
         printf("%s%2d,%s", i % 16 == 0 ? "    " : " ", slots[i], i % 16 == 15 ? "\n" : "");
+    }
 }
 
 static void methods_are_compared_with_case(void)

@@ -3,6 +3,8 @@
  * Covered: order, exact deadlines, cancelling at every place, arming anew in the same and in
  * another lane, an empty lane, and random use against an array that is searched from end to end.
  * Not covered: who fires the timers (that is the stack's loop).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "lane.h"
 

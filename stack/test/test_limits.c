@@ -6,6 +6,8 @@
  * memory a lingering transaction takes.
  * Not covered: running out of memory (test_out_of_memory.c), the parser's limits by themselves
  * (test_parse.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "core.h"
 

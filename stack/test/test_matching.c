@@ -5,6 +5,8 @@
  * responses by branch and CSeq method, forged and stale branches, foreign sent-by; records that are
  * used again; CSeq numbers at the end of their range; header fields that appear twice. Not covered:
  * what each machine does with what belongs to it (the tests of the machines).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "harness.h"
 #include "run_suite.h"

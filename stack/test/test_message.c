@@ -5,6 +5,8 @@
  * field and in many, empty and broken ones; every rule of vd_message_check; copies that outlive
  * their bytes, also when there is no memory; unfolding. Not covered: the grammar of single values
  * (the tests of each value), the split into header fields (test_parse.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <viaduct/message.h>
 
@@ -280,8 +282,9 @@ static void broken_values_are_refused_each_time_with_their_place(void)
             int error = decode(cases[i].id);
             size_t start = (size_t)(headers[1].value.p - text);
             size_t end = start + headers[1].value.n;
-            if (error != cases[i].error)
+            if (error != cases[i].error) {
                 printf("\n    %s: %d", line, error);
+            }
             CU_ASSERT_EQUAL(error, cases[i].error);
             CU_ASSERT_EQUAL(message.fault.error, cases[i].error);
             CU_ASSERT(message.fault.offset >= start && message.fault.offset <= end);
@@ -344,8 +347,9 @@ static int walk(enum vd_header_id id, char *out, size_t capacity)
             rc = vd_token_next(&iterator, &token);
             value = token.value;
         }
-        if (rc <= 0)
+        if (rc <= 0) {
             break;
+        }
         length += (size_t)snprintf(out + length, capacity - length, "%.*s|", (int)value.n, value.p);
     }
     struct vd_via after;
@@ -394,8 +398,9 @@ static void lists_are_walked_across_header_fields(void)
         char values[256];
         parse(REQUEST, cases[i].lines);
         int end = walk(cases[i].id, values, sizeof values);
-        if (end != cases[i].end || strcmp(values, cases[i].values) != 0)
+        if (end != cases[i].end || strcmp(values, cases[i].values) != 0) {
             printf("\n    %s    %s %d", cases[i].lines, values, end);
+        }
         CU_ASSERT_EQUAL(end, cases[i].end);
         CU_ASSERT_STRING_EQUAL(values, cases[i].values);
     }
@@ -480,9 +485,10 @@ static void check_finds_what_no_receiver_may_meet(void)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         parse(cases[i].start, cases[i].lines);
         int error = vd_message_check(&message);
-        if (error != cases[i].error)
+        if (error != cases[i].error) {
             printf("\n    %zu: %s%s    %d: %s", i, cases[i].start, cases[i].lines, error,
                    message.fault.rule);
+        }
         CU_ASSERT_EQUAL(error, cases[i].error);
         CU_ASSERT_EQUAL(message.fault.error, cases[i].error);
         CU_ASSERT(message.fault.offset <= message.raw.n);
@@ -517,8 +523,9 @@ static void a_star_stands_alone_in_a_register_with_expires_0(void)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         parse(cases[i].start, cases[i].lines);
         int error = vd_message_check(&message);
-        if (error != cases[i].error)
+        if (error != cases[i].error) {
             printf("\n    %zu: %s    %d: %s", i, cases[i].lines, error, message.fault.rule);
+        }
         CU_ASSERT_EQUAL(error, cases[i].error);
     }
 }

@@ -6,6 +6,8 @@
  * "*"; white space and folds at every place that has them (RFC 4475 3.1.1.1, 3.1.1.6); what is
  * refused, with its place (RFC 4475 3.1.2.1, 3.1.2.6, 3.1.2.13 to 3.1.2.15); random values that
  * read back as built; no byte read past the end. Not covered: the inside of URIs (test_uri.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <viaduct/values.h>
 
@@ -14,17 +16,8 @@
 #include "test_random.h"
 
 #include <stdio.h>
-#include <time.h>
 
 static struct guard guard;
-
-static bool same(struct vd_str text, const char *expected)
-{
-    bool equal = vd_str_equal(text, vd_str_from(expected));
-    if (!equal)
-        printf("\n  \"%.*s\" is not \"%s\"\n", (int)text.n, text.p, expected);
-    return equal;
-}
 
 struct value_case {
     const char *text;
@@ -87,11 +80,11 @@ static void address_parts_are_those_of_the_grammar(void)
                 printf("\n  \"%s\": %d at %zu: %s\n", c->text, length, fault.offset, fault.rule);
                 continue;
             }
-            CU_ASSERT(same(value.display, c->display));
-            CU_ASSERT(same(value.uri.raw, c->uri));
-            CU_ASSERT(same(value.params.raw, c->params));
+            CU_ASSERT(is_text(value.display, c->display));
+            CU_ASSERT(is_text(value.uri.raw, c->uri));
+            CU_ASSERT(is_text(value.params.raw, c->params));
             CU_ASSERT_EQUAL(value.params.count, c->count);
-            CU_ASSERT(same(value.tag, c->tag));
+            CU_ASSERT(is_text(value.tag, c->tag));
             CU_ASSERT_EQUAL(value.brackets, c->brackets);
             CU_ASSERT_FALSE(value.star);
         }
@@ -229,8 +222,8 @@ static void q_and_expires_are_found(void)
         struct vd_nameaddr value;
         snprintf(text, sizeof(text), "<sip:a>;Q=%s;EXPIRES=1000000000000000000000", values[i]);
         CU_ASSERT(vd_nameaddr_parse(placed(&guard, text), true, &value, NULL) > 0);
-        CU_ASSERT(same(value.q, values[i]));
-        CU_ASSERT(same(value.expires, "1000000000000000000000"));
+        CU_ASSERT(is_text(value.q, values[i]));
+        CU_ASSERT(is_text(value.expires, "1000000000000000000000"));
     }
 }
 
@@ -239,8 +232,9 @@ static void value_takes_1024_parameters_and_no_more(void)
     static char text[8 + 1025 * 2 + 1] = "<sip:ab>";
     struct vd_nameaddr value;
     struct vd_fault fault;
-    for (int i = 0; i < 1025; i++)
+    for (int i = 0; i < 1025; i++) {
         memcpy(text + 8 + 2 * (size_t)i, ";x", 2);
+    }
     size_t n = 8 + 1024 * 2;
     CU_ASSERT_EQUAL(vd_nameaddr_parse(vd_str(text, n), true, &value, NULL), (int)n);
     CU_ASSERT_EQUAL(value.params.count, 1024);
@@ -252,8 +246,9 @@ static void no_address_makes_the_reader_look_past_its_end(void)
 {
     const char *texts[sizeof(cases) / sizeof(cases[0])];
     const size_t count = sizeof(cases) / sizeof(cases[0]);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         texts[i] = cases[i].text;
+    }
     check_cut_short(&guard, read_single, texts, count);
     check_cut_short(&guard, read_in_list, texts, count);
     check_one_byte_changed(&guard, read_in_list, texts, count);
@@ -272,8 +267,9 @@ static void put_token(char *out, unsigned most)
 {
     static const char characters[] = "abcXYZ0123456789-.!%*_+`'~";
     unsigned n = below(most) + 1;
-    for (unsigned i = 0; i < n; i++)
+    for (unsigned i = 0; i < n; i++) {
         out[i] = characters[below(sizeof(characters) - 1)];
+    }
     out[n] = '\0';
 }
 
@@ -285,9 +281,7 @@ static void put_space(char *out, bool needed)
 
 static void random_address_reads_back_as_it_was_built(void)
 {
-    uint64_t seed = (uint64_t)time(NULL);
-    printf(" seed %llu ", (unsigned long long)seed);
-    numbers.state = seed;
+    numbers = test_random_start();
     for (int round = 0; round < 20000; round++) {
         char display[128] = "";
         char tag[32];
@@ -328,12 +322,12 @@ static void random_address_reads_back_as_it_was_built(void)
         put_space(text, false);
         int length = vd_nameaddr_parse(placed(&guard, text), false, &out, NULL);
         CU_ASSERT_EQUAL_FATAL(length, (int)strlen(text));
-        CU_ASSERT(same(out.display, display));
-        CU_ASSERT(same(out.uri.raw, "sip:u@h;p?h=v"));
-        CU_ASSERT(same(out.tag, tag));
+        CU_ASSERT(is_text(out.display, display));
+        CU_ASSERT(is_text(out.uri.raw, "sip:u@h;p?h=v"));
+        CU_ASSERT(is_text(out.tag, tag));
         CU_ASSERT_EQUAL(out.params.count, 2);
         CU_ASSERT_EQUAL(vd_params_get(&out.params, vd_str_from(name), &found), 0);
-        CU_ASSERT(same(found, value));
+        CU_ASSERT(is_text(found, value));
     }
 }
 
@@ -352,8 +346,9 @@ int main(void)
         {"random_address_reads_back_as_it_was_built", random_address_reads_back_as_it_was_built},
         CU_TEST_INFO_NULL,
     };
-    if (!guard_init(&guard, 8192))
+    if (!guard_init(&guard, 8192)) {
         return 1;
+    }
     int status = run_suite("nameaddr", tests);
     guard_free(&guard);
     return status;

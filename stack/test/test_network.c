@@ -12,6 +12,8 @@
  *
  * VIADUCT_SEED is the seed of the first run (each further run takes the next number), VIADUCT_RUNS
  * how many there are. A failure prints the seed that repeats it as the only run.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "core.h"
 

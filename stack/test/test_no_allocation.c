@@ -5,6 +5,8 @@
  * all of them, while their number stays what it was. Where the test program may stand in for malloc
  * (not under a sanitizer), calls of malloc, calloc and realloc count too.
  * Not covered: a load that rises (pools then grow), the transport layer.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "counting_mem.h"
 #include "pair.h"

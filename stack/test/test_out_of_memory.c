@@ -7,6 +7,8 @@
  * was under way ends, and new calls go through. Also: a CANCEL and an ACK of the stack's own for
  * which there is no memory.
  * Not covered: which message gets lost (retransmission makes up for it), other errors.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "counting_mem.h"
 #include "pair.h"

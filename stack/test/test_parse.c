@@ -5,6 +5,8 @@
  * limit at its edge; messages cut short; what is still read after a fault. Every input ends at an
  * unreadable page. Not covered: values (test_message.c, test_values.c), whole messages of the RFCs
  * (test_torture.c), finding messages in a stream (test_frame.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <viaduct/message.h>
 
@@ -149,8 +151,9 @@ static void start_lines_are_judged(void)
         snprintf(text, sizeof text, "%s\r\n" NO_BODY, cases[i].line);
         for (int framing = VD_FRAMING_DATAGRAM; framing <= VD_FRAMING_STREAM; framing++) {
             int rc = parse(text, (enum vd_framing)framing);
-            if (rc != cases[i].error || message.fault.offset != cases[i].offset)
+            if (rc != cases[i].error || message.fault.offset != cases[i].offset) {
                 printf("\n    \"%s\": %d at %zu", cases[i].line, rc, message.fault.offset);
+            }
             CU_ASSERT_EQUAL(rc, cases[i].error);
             CU_ASSERT_EQUAL(message.fault.error, cases[i].error);
             CU_ASSERT_EQUAL(message.fault.offset, cases[i].offset);
@@ -230,9 +233,10 @@ static void broken_header_fields_are_refused(void)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (int framing = VD_FRAMING_DATAGRAM; framing <= VD_FRAMING_STREAM; framing++) {
             int rc = parse_header(cases[i].line, (enum vd_framing)framing);
-            if (message.fault.offset != strlen(REQUEST) + cases[i].offset)
+            if (message.fault.offset != strlen(REQUEST) + cases[i].offset) {
                 printf("\n    \"%s\": at %zu", cases[i].line,
                        message.fault.offset - strlen(REQUEST));
+            }
             CU_ASSERT_EQUAL(rc, VD_ERR_SYNTAX);
             CU_ASSERT_EQUAL(message.fault.offset, strlen(REQUEST) + cases[i].offset);
             CU_ASSERT_EQUAL(message.header_count, 1); /* the one after it */
@@ -274,16 +278,18 @@ static void control_characters_stand_in_quoted_pairs_only(void)
     };
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         for (int c = 0; c < 256; c++) {
-            if ((c >= 0x20 && c != 0x7f) || c == '\t')
+            if ((c >= 0x20 && c != 0x7f) || c == '\t') {
                 continue;
+            }
             char text[512];
             size_t n = (size_t)snprintf(text, sizeof text, REQUEST "%s", places[i].before);
             text[n++] = (char)c;
             n += (size_t)snprintf(text + n, sizeof text - n, "%s\r\n" NO_BODY, places[i].after);
             bool allowed = places[i].allowed && c != '\r' && c != '\n';
             int rc = parse_bytes(text, n, VD_FRAMING_DATAGRAM, NULL);
-            if ((rc > 0) != allowed)
+            if ((rc > 0) != allowed) {
                 printf("\n    \"%s\" %02x: %d", places[i].before, (unsigned)c, rc);
+            }
             CU_ASSERT_EQUAL(rc, allowed ? (int)n : VD_ERR_SYNTAX);
             CU_ASSERT_EQUAL(message.header_count, allowed ? 2 : 1);
         }
@@ -413,10 +419,12 @@ static void limits_hold_at_their_edges(void)
             int rc = parse_bytes(text, size, (enum vd_framing)framing, limits);
             int wanted = cases[i].error;
             /* A start line that does not end cannot be told from something else in a datagram. */
-            if (limits->header_size < 37 && framing == VD_FRAMING_DATAGRAM)
+            if (limits->header_size < 37 && framing == VD_FRAMING_DATAGRAM) {
                 wanted = VD_ERR_NOT_SIP;
-            if (rc != (wanted == 0 ? (int)size : wanted))
+            }
+            if (rc != (wanted == 0 ? (int)size : wanted)) {
                 printf("\n    %s %zu: %d", cases[i].name, i, rc);
+            }
             CU_ASSERT_EQUAL(rc, wanted == 0 ? (int)size : wanted);
         }
     }
@@ -586,8 +594,9 @@ int main(void)
         {"defaults_are_those_of_the_header", defaults_are_those_of_the_header},
         CU_TEST_INFO_NULL,
     };
-    if (!guard_init(&guard, 4096))
+    if (!guard_init(&guard, 4096)) {
         return EXIT_FAILURE;
+    }
     vd_message_init(&message, headers, HEADERS);
     int status = run_suite("parse", tests);
     guard_free(&guard);

@@ -3,6 +3,8 @@
  * Covered: numbers and addresses, zeroed and kept bytes, reuse, growth past the first directory,
  * allocation failure at every allocation, no allocation when warm, no memory left.
  * Not covered: the last number, which needs 4,294,966,272 objects.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "pool.h"
 
@@ -32,20 +34,17 @@ static void fresh_objects_are_zero_and_used_ones_keep_all_but_four_bytes(void)
 {
     struct counting_mem counting;
     struct vd__pool pool;
-    bool fresh = false;
     counting_mem_init(&counting);
     vd__pool_init(&pool, &counting.mem, SIZE);
-    uint32_t first = vd__pool_take(&pool, &fresh);
-    CU_ASSERT_TRUE(fresh);
+    uint32_t first = vd__pool_take(&pool);
     CU_ASSERT(all_bytes_are(vd__pool_at(&pool, first), 0, 0));
     memset(vd__pool_at(&pool, first), 'x', SIZE);
-    uint32_t second = vd__pool_take(&pool, NULL);
+    uint32_t second = vd__pool_take(&pool);
     CU_ASSERT_NOT_EQUAL(first, second);
     CU_ASSERT(all_bytes_are(vd__pool_at(&pool, second), 0, 0));
 
     vd__pool_give(&pool, first);
-    CU_ASSERT_EQUAL(vd__pool_take(&pool, &fresh), first);
-    CU_ASSERT_FALSE(fresh);
+    CU_ASSERT_EQUAL(vd__pool_take(&pool), first);
     CU_ASSERT(all_bytes_are(vd__pool_at(&pool, first), 'x', 4));
     vd__pool_free(&pool);
     CU_ASSERT(counting_mem_is_clean(&counting));
@@ -60,7 +59,7 @@ static void objects_do_not_move_and_do_not_overlap_when_the_pool_grows(void)
     counting_mem_init(&counting);
     vd__pool_init(&pool, &counting.mem, SIZE);
     for (uint32_t i = 0; good && i < MANY; i++) {
-        good &= vd__pool_take(&pool, NULL) == i; /* numbers come in order */
+        good &= vd__pool_take(&pool) == i; /* numbers come in order */
         objects[i] = vd__pool_at(&pool, i);
         good &= (uintptr_t)objects[i] % 8 == 0;
         memset(objects[i], (char)(i % 127), SIZE);
@@ -83,13 +82,13 @@ static bool churn(struct vd__pool *pool, struct test_random *random, uint32_t *o
     bool good = true;
     for (int step = 0; step < count; step++) {
         if (*n < limit && test_random_below(random, 2) == 0) {
-            bool fresh;
-            uint32_t index = vd__pool_take(pool, &fresh);
+            uint32_t before = pool->fresh;
+            uint32_t index = vd__pool_take(pool);
             if (index == VD__POOL_NONE) {
                 return false;
             }
             char *object = vd__pool_at(pool, index);
-            good &= all_bytes_are(object, fresh ? 0 : 'f', 4);
+            good &= all_bytes_are(object, pool->fresh > before ? 0 : 'f', 4);
             memset(object, 'u', SIZE);
             out[(*n)++] = index;
         } else if (*n > 0) {
@@ -115,7 +114,7 @@ static void pool_allocates_nothing_once_it_is_warm(void)
     counting_mem_init(&counting);
     vd__pool_init(&pool, &counting.mem, SIZE);
     for (uint32_t i = 0; i < 3000; i++) {
-        out[n++] = vd__pool_take(&pool, NULL);
+        out[n++] = vd__pool_take(&pool);
         memset(vd__pool_at(&pool, out[i]), 'u', SIZE);
     }
     uint64_t allocations = counting.allocations;
@@ -138,7 +137,7 @@ static void failed_allocation_leaves_the_pool_as_it_was(void)
         uint32_t n = 0;
         bool good = true;
         for (uint32_t index; n < MANY; n++) {
-            index = vd__pool_take(&pool, NULL);
+            index = vd__pool_take(&pool);
             if (index == VD__POOL_NONE) {
                 break;
             }
@@ -148,11 +147,11 @@ static void failed_allocation_leaves_the_pool_as_it_was(void)
         /* What came back can be had again, and more once there is memory. */
         if (n > 0 && n < MANY) {
             vd__pool_give(&pool, n / 2);
-            good &= vd__pool_take(&pool, NULL) == n / 2;
+            good &= vd__pool_take(&pool) == n / 2;
             memset(vd__pool_at(&pool, n / 2), (char)(n / 2 % 127), SIZE);
         }
         counting_mem_fail_after(&counting, COUNTING_MEM_NEVER);
-        good &= vd__pool_take(&pool, NULL) == n;
+        good &= vd__pool_take(&pool) == n;
         for (uint32_t i = 0; i < n; i++) {
             good &= all_bytes_are(vd__pool_at(&pool, i), (char)(i % 127), 0);
         }

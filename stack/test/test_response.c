@@ -6,6 +6,8 @@
  * made in the callback and after it, and again in Accepted, are alike; header fields and a body of
  * the application's; begun and aborted, out of order. Not covered: which status is allowed when
  * (test_server.c, test_server_invite.c), responses without a transaction (test_stateless.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "harness.h"
 #include "run_suite.h"
@@ -260,6 +262,13 @@ static void to_tag_is_the_same_in_each_response(void)
     harness_receive_method(&harness, "INVITE");
     harness_respond(&harness, 200);
     CU_ASSERT_STRING_NOT_EQUAL(harness_value(harness_sent(&harness, 0)->text, "To", 0), expected);
+
+    /* The tag is told until there is a final response, of whatever class. */
+    harness_fresh(&harness);
+    harness_receive_method(&harness, "INVITE");
+    CU_ASSERT_EQUAL(vd_transaction_local_tag(harness.stack, harness.server, &tag), 0);
+    harness_respond(&harness, 486);
+    CU_ASSERT_EQUAL(vd_transaction_local_tag(harness.stack, harness.server, &tag), VD_ERR_STATE);
 
     /* And one within a dialog keeps its own. */
     harness_fresh(&harness);

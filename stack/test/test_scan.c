@@ -1,16 +1,20 @@
 /* test_scan.c - the vector code does what the plain code does, and reads nothing past the end.
  *
  * Covered: every byte at every place of texts of every length up to five steps, at an unreadable
- * page; the empty line at every place; names in any case with one byte changed to any other. Not
- * covered: how fast it is.
+ * page; the empty line at every place; addresses and what is nearly one; names in any case with one
+ * byte changed to any other. Not covered: how fast it is.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "scan.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "guard.h"
 #include "run_suite.h"
+#include "test_random.h"
 
 #define LONGEST (5 * VD_SCAN_STEP)
 
@@ -29,8 +33,9 @@ static void each_text(void (*check)(const char *text, size_t size, size_t at, in
         for (size_t at = 0; at < size; at++) {
             for (int byte = 0; byte < 256; byte++) {
                 memset(text, '.', size);
-                if (at + 5 < size)
+                if (at + 5 < size) {
                     text[at + 5] = '\n';
+                }
                 text[at] = (char)byte;
                 check(guard_place(&guard, text, size), size, at, byte);
             }
@@ -115,6 +120,74 @@ static void an_empty_line_is_found_where_it_is(void)
     CU_ASSERT_PTR_NULL(vd__scan_empty_line(place, place));
 }
 
+static void check_alphanumeric(const char *text, size_t size, size_t at, int byte)
+{
+    char letters[LONGEST];
+    memset(letters, 'x', size);
+    letters[at] = (char)byte;
+    const char *place = guard_place(&guard, letters, size);
+    const char *end = place + size;
+    const char *found = vd__scan_alphanumeric(place, end);
+    const char *wanted = byte < 128 && isalnum(byte) ? end : place + at;
+    /* The last bytes may be left to the caller, but none is passed that is no letter or digit. */
+    if (found > wanted || (found < wanted && end - found >= VD_SCAN_STEP))
+        CU_FAIL("the end of letters and digits is not found where it is");
+    (void)text;
+}
+
+static void letters_and_digits_are_passed(void)
+{
+    each_text(check_alphanumeric);
+    const char *nothing = guard_place(&guard, "", 0);
+    CU_ASSERT_PTR_EQUAL(vd__scan_alphanumeric(nothing, nothing), nothing);
+}
+
+/* The length of the IPv4 address that text begins with, if no other digit or dot follows. */
+static size_t ip4_length(const char *text)
+{
+    unsigned part[4];
+    int n = 0;
+    size_t digits = strspn(text, "0123456789.");
+    int found = sscanf(text, "%3u.%3u.%3u.%3u%n", &part[0], &part[1], &part[2], &part[3], &n);
+    if (found != 4 || (size_t)n != digits) {
+        return 0;
+    }
+    for (int i = 0; i < 4; i++) {
+        if (part[i] > 255) {
+            return 0;
+        }
+    }
+    return digits;
+}
+
+/* Addresses, and what is nearly one, in front of and behind other text, up to an unreadable page.
+ */
+static void ip4_addresses_are_found_where_they_end(void)
+{
+    struct test_random random = {5};
+    for (int run = 0; run < 200000; run++) {
+        char text[64];
+        size_t front = test_random_below(&random, 3) * 8;
+        size_t n = front;
+        memset(text, '7', front);
+        for (unsigned part = 0; part < 4 || test_random_below(&random, 16) == 0; part++) {
+            static const unsigned ranges[] = {10, 100, 256, 260, 1100};
+            unsigned number = (unsigned)test_random_below(&random, ranges[run % 5]);
+            const char *dot = part == 0 ? "" : test_random_below(&random, 50) == 0 ? ".." : ".";
+            n += (size_t)sprintf(text + n, "%s%u", dot, number);
+            if (n > 40) {
+                break;
+            }
+        }
+        n += (size_t)sprintf(text + n, "%s", run % 3 == 0 ? ":1;x" : run % 3 == 1 ? ">" : "");
+        size_t wanted = n < VD_SCAN_STEP ? 0 : ip4_length(text + front);
+        const char *place = guard_place(&guard, text, n);
+        size_t length = vd__scan_ip4(place, place + front, place + n);
+        if (length != wanted && VD_SCAN_SSE2)
+            CU_FAIL("an IPv4 address is not found");
+    }
+}
+
 static void names_are_compared_without_case(void)
 {
     static const char name[] = "Max-Forwards-01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
@@ -141,11 +214,14 @@ int main(void)
         {"what_ends_a_scan_is_found_where_it_is", what_ends_a_scan_is_found_where_it_is},
         {"tabs_are_no_control_characters", tabs_are_no_control_characters},
         {"an_empty_line_is_found_where_it_is", an_empty_line_is_found_where_it_is},
+        {"letters_and_digits_are_passed", letters_and_digits_are_passed},
+        {"ip4_addresses_are_found_where_they_end", ip4_addresses_are_found_where_they_end},
         {"names_are_compared_without_case", names_are_compared_without_case},
         CU_TEST_INFO_NULL,
     };
-    if (!guard_init(&guard, LONGEST))
+    if (!guard_init(&guard, LONGEST)) {
         return EXIT_FAILURE;
+    }
     int status = run_suite("scan", tests);
     guard_free(&guard);
     return status;

@@ -5,6 +5,8 @@
  * transport errors. Not covered: each timer at other values of T1 and T2
  * (test_transaction_timers.c), which request belongs to the transaction (test_matching.c), what a
  * response holds (test_response.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "harness.h"
 #include "run_suite.h"

@@ -6,6 +6,8 @@
  * refused one, limits. Not covered: each timer at other values of T1, T2, T4
  * (test_transaction_timers.c), CANCEL (test_cancel.c), which request belongs to the transaction
  * (test_matching.c), what a response holds (test_response.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "harness.h"
 #include "run_suite.h"

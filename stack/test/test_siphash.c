@@ -4,6 +4,8 @@
  * and every way to feed it in two or in single pieces; lower case; two words. The model takes the
  * numbers of rounds, and is itself checked against published results of SipHash-2-4.
  * Not covered: that the hash is hard to predict.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "siphash.h"
 

@@ -7,6 +7,8 @@
  * Not covered: a stack that gets no memory (test_out_of_memory.c), memory on the message path
  * (test_no_allocation.c), the timers of transactions (test_transaction_timers.c), the wheel itself
  * (test_wheel.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "harness.h"
 #include "run_suite.h"
@@ -156,6 +158,10 @@ static void sent_by_is_a_host_with_an_optional_port(void)
         CU_ASSERT_EQUAL(endpoint, cases[i].good ? expected : 77);
         expected += cases[i].good;
     }
+    uint32_t none;
+    CU_ASSERT_EQUAL(vd_stack_add_endpoint(stack, (enum vd_transport)(VD_TRANSPORT_TLS + 1),
+                                          VD_STR("192.0.2.20"), &none),
+                    VD_ERR_INVALID);
     vd_stack_free(stack);
 }
 

@@ -6,6 +6,8 @@
  * answered: ACK, responses, requests without Via, junk; keep-alives; a stream that lost its
  * framing. Not covered: which input is faulty (the tests of the parser), 503 past a limit of
  * transactions (test_server_invite.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "harness.h"
 #include "run_suite.h"

@@ -3,6 +3,8 @@
  * Covered: how views are made and compared; that case counts for ASCII letters only; that the
  * allocator gives memory for any object and takes it back. Not covered: an allocator that gives
  * nothing (the tests of those who allocate).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <viaduct/mem.h>
 

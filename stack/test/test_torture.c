@@ -5,6 +5,8 @@
  * at a time; of those accepted, every fact that index.tsv lists. With VIADUCT_CORPUS the messages
  * of the RFCs themselves, by the verdict listed beside them. Not covered: what is inside a body;
  * the rules of section 3.3 of RFC 4475 that a user agent, a registrar or a proxy has to apply.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <viaduct/frame.h>
 
@@ -32,8 +34,9 @@ static bool file_load(struct file *file, const char *folder, const char *name)
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *stream = fopen(path, "rb");
     *file = (struct file){NULL, 0};
-    if (stream == NULL)
+    if (stream == NULL) {
         return false;
+    }
     fseek(stream, 0, SEEK_END);
     long size = ftell(stream);
     rewind(stream);
@@ -50,10 +53,12 @@ static size_t next_row(char **next, char *columns[COLUMNS])
 {
     size_t count = 0;
     char *line = strsep(next, "\n");
-    while (line != NULL && (*line == '#' || *line == '\0'))
+    while (line != NULL && (*line == '#' || *line == '\0')) {
         line = strsep(next, "\n");
-    while (line != NULL && count < COLUMNS)
+    }
+    while (line != NULL && count < COLUMNS) {
         columns[count++] = strsep(&line, "\t");
+    }
     return count;
 }
 
@@ -61,13 +66,14 @@ static size_t next_row(char **next, char *columns[COLUMNS])
  * never answered, nor a request without a Via. */
 static void outcome(struct vd_message *message, int error, char out[16])
 {
-    if (error == 0)
+    if (error == 0) {
         snprintf(out, 16, "accept");
-    else if (error == VD_ERR_NOT_SIP || !message->is_request ||
-             vd_message_header(message, VD_HEADER_VIA) == NULL)
+    } else if (error == VD_ERR_NOT_SIP || !message->is_request ||
+               vd_message_header(message, VD_HEADER_VIA) == NULL) {
         snprintf(out, 16, "drop");
-    else
+    } else {
         snprintf(out, 16, "%d", vd_error_status(error));
+    }
 }
 
 /* True when got is one of the expected results, which vertical bars part. */
@@ -75,8 +81,9 @@ static bool is_one_of(const char *got, const char *expected)
 {
     size_t n = strlen(got);
     for (const char *p = strstr(expected, got); p != NULL; p = strstr(p + 1, got)) {
-        if ((p == expected || p[-1] == '|') && (p[n] == '\0' || p[n] == '|'))
+        if ((p == expected || p[-1] == '|') && (p[n] == '\0' || p[n] == '|')) {
             return true;
+        }
     }
     return false;
 }
@@ -98,10 +105,12 @@ static int frame_and_check(struct vd_message *message, struct guard *guard, cons
     for (size_t n = 1; n <= size; n++) {
         const char *place = guard_place(guard, bytes, n);
         int error = vd_framer_next(&framer, place, n, NULL, message, &frame);
-        if (error != 0)
+        if (error != 0) {
             return error;
-        if (frame.kind == VD_FRAME_MESSAGE)
+        }
+        if (frame.kind == VD_FRAME_MESSAGE) {
             return vd_message_check(message);
+        }
     }
     return VD_ERR_INCOMPLETE;
 }
@@ -133,18 +142,21 @@ static size_t compare_facts(struct vd_message *message, const char *name, char *
     while ((fact = strsep(&facts, ";")) != NULL) {
         char *value = fact;
         char *key = strsep(&value, "=");
-        if (value == NULL)
+        if (value == NULL) {
             continue;
+        }
         struct vd_str wanted = vd_str(value, decode(value));
         size_t length = 0;
         enum message_fact_result result =
             message_fact(message, vd_str(key, decode(key)), got, &length);
         bool equal = vd_str_equal(wanted, vd_str(got, length));
-        if (result == MESSAGE_FACT_UNREAD)
+        if (result == MESSAGE_FACT_UNREAD) {
             continue;
-        if (result == MESSAGE_FACT_UNKNOWN || !equal)
+        }
+        if (result == MESSAGE_FACT_UNKNOWN || !equal) {
             printf("\n    %s: %s is \"%.*s\", not \"%.*s\"", name, key, (int)length, got,
                    (int)wanted.n, wanted.p);
+        }
         CU_ASSERT(result == MESSAGE_FACT_KNOWN && equal);
         compared++;
     }
@@ -163,19 +175,22 @@ static size_t check_vector(struct guard *guard, const struct file *file, char *c
 
     if (strcmp(columns[5], "any") == 0) {
         outcome(&message, frame_and_check(&message, guard, file->bytes, file->size), got);
-        if (!is_one_of(got, expected))
+        if (!is_one_of(got, expected)) {
             printf("\n    %s: framed: %s, not %s", name, got, expected);
+        }
         CU_ASSERT(is_one_of(got, expected));
     }
     const char *bytes = guard_place(guard, file->bytes, file->size);
     int error = parse_and_check(&message, bytes, file->size, VD_FRAMING_DATAGRAM);
     outcome(&message, error, got);
-    if (!is_one_of(got, expected))
+    if (!is_one_of(got, expected)) {
         printf("\n    %s: %s (%s at %zu), not %s", name, got, message.fault.rule,
                message.fault.offset, expected);
+    }
     CU_ASSERT(is_one_of(got, expected));
-    if (error != 0)
+    if (error != 0) {
         return 0;
+    }
 
     bool request = strcmp(columns[4], "request") == 0;
     CU_ASSERT_EQUAL(message.is_request, request);
@@ -260,11 +275,13 @@ static const char *expected_of(const char *section, const char *verdict, bool re
         {"3.1.2.16", "505"},
         {"3.1.2.18", "501"},
     };
-    if (strcmp(verdict, "valid") == 0)
+    if (strcmp(verdict, "valid") == 0) {
         return "accept";
+    }
     for (size_t i = 0; i < sizeof special / sizeof special[0]; i++) {
-        if (strcmp(section, special[i].section) == 0)
+        if (strcmp(section, special[i].section) == 0) {
             return special[i].expected;
+        }
     }
     return request ? "400" : "drop";
 }
@@ -294,9 +311,10 @@ static void check_corpus(const char *list, const char *folder, bool wire)
         outcome(&message, parse_and_check(&message, bytes, file.size, VD_FRAMING_DATAGRAM), got);
         const char *expected = expected_of(columns[1], columns[2], message.is_request);
         bool good = wire ? is_one_of(got, expected) : !is_one_of(got, "accept");
-        if (!good)
+        if (!good) {
             printf("\n    %s: %s (%s at %zu), not %s", columns[0], got, message.fault.rule,
                    message.fault.offset, expected);
+        }
         CU_ASSERT(good);
         check_prefixes(&guard, &file);
         guard_free(&guard);

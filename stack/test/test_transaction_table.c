@@ -3,6 +3,8 @@
  * Covered: what is found is exactly what was inserted and not removed, for records that share a
  * digest, a low half of it, or a bucket, while the table grows to many buckets; failure of every
  * allocation. Not covered: how digests are made (test_matching.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "core.h"
 
@@ -36,7 +38,7 @@ static void tear_down(struct fixture *fixture)
 
 static struct vd__transaction *new_record(struct fixture *fixture, uint64_t low, uint64_t high)
 {
-    uint32_t index = vd__pool_take(&fixture->records, NULL);
+    uint32_t index = vd__pool_take(&fixture->records);
     CU_ASSERT_NOT_EQUAL_FATAL(index, VD__POOL_NONE);
     struct vd__transaction *record = vd__pool_at(&fixture->records, index);
     *record = (struct vd__transaction){.key = {low, high}, .index = index};

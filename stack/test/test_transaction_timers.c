@@ -5,6 +5,8 @@
  * and the instants in microseconds at which it acts. The test walks from vd_stack_next_deadline to
  * vd_stack_next_deadline, sees that nothing happens a microsecond before one, and compares.
  * Not covered: what goes out at an instant (the tests of the machines look at that).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "harness.h"
 #include "run_suite.h"

@@ -5,6 +5,8 @@
  * schemes; what is refused, with its place; the examples and rules of RFC 3261 19.1.4; random URIs
  * that read back as built; no byte read past the end.
  * Not covered: URIs inside header fields (test_nameaddr.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <viaduct/uri.h>
 
@@ -13,17 +15,8 @@
 #include "test_random.h"
 
 #include <stdio.h>
-#include <time.h>
 
 static struct guard guard;
-
-static bool same(struct vd_str text, const char *expected)
-{
-    bool equal = vd_str_equal(text, vd_str_from(expected));
-    if (!equal)
-        printf("\n  \"%.*s\" is not \"%s\"\n", (int)text.n, text.p, expected);
-    return equal;
-}
 
 struct sip_case {
     const char *text;
@@ -64,6 +57,9 @@ static const struct sip_case sip_cases[] = {
     {"sip:1.2.3.4.example.com.", "", "", "1.2.3.4.example.com.", "", "", 0, 0, VD_HOST_NAME, 0,
      false, false},
     {"sip:a--b.3-c.d9", "", "", "a--b.3-c.d9", "", "", 0, 0, VD_HOST_NAME, 0, false, false},
+    {"sip:my_sip-1_0.compose_net:5060", "", "", "my_sip-1_0.compose_net", "", "", 0, 0,
+     VD_HOST_NAME, 5060, false, false},
+    {"sip:u@_", "u", "", "_", "", "", 0, 0, VD_HOST_NAME, 0, true, false},
     {"sip:192.000.002.001:00001", "", "", "192.000.002.001", "", "", 0, 0, VD_HOST_IP4, 1, false,
      false},
     {"sip:a@[2001:db8::1]:65535;x=y;z?a=b&c=", "a", "", "2001:db8::1", ";x=y;z", "?a=b&c=", 2, 2,
@@ -95,11 +91,11 @@ static void sip_uri_parts_are_those_of_the_grammar(void)
         CU_ASSERT_EQUAL_FATAL(vd_uri_parse(text, &uri, NULL), 0);
         CU_ASSERT(vd_str_equal(uri.raw, text));
         CU_ASSERT_EQUAL(uri.scheme, VD_URI_SIP);
-        CU_ASSERT(same(uri.user, c->user));
-        CU_ASSERT(same(uri.password, c->password));
-        CU_ASSERT(same(uri.host, c->host));
-        CU_ASSERT(same(uri.params.raw, c->params));
-        CU_ASSERT(same(uri.headers.raw, c->headers));
+        CU_ASSERT(is_text(uri.user, c->user));
+        CU_ASSERT(is_text(uri.password, c->password));
+        CU_ASSERT(is_text(uri.host, c->host));
+        CU_ASSERT(is_text(uri.params.raw, c->params));
+        CU_ASSERT(is_text(uri.headers.raw, c->headers));
         CU_ASSERT_EQUAL(uri.params.count, c->params_count);
         CU_ASSERT_EQUAL(uri.headers.count, c->headers_count);
         CU_ASSERT_EQUAL(uri.host_kind, c->kind);
@@ -115,8 +111,8 @@ static void sips_is_a_scheme_of_its_own(void)
     struct vd_uri uri;
     CU_ASSERT_EQUAL(vd_uri_parse(placed(&guard, "sips:alice@example.com"), &uri, NULL), 0);
     CU_ASSERT_EQUAL(uri.scheme, VD_URI_SIPS);
-    CU_ASSERT(same(uri.scheme_name, "sips"));
-    CU_ASSERT(same(uri.host, "example.com"));
+    CU_ASSERT(is_text(uri.scheme_name, "sips"));
+    CU_ASSERT(is_text(uri.host, "example.com"));
 }
 
 static void tel_has_a_number_and_parameters(void)
@@ -125,11 +121,11 @@ static void tel_has_a_number_and_parameters(void)
     CU_ASSERT_EQUAL(vd_uri_parse(placed(&guard, "tel:+1-(555).0100;ext=7;isub=a%20b"), &uri, NULL),
                     0);
     CU_ASSERT_EQUAL(uri.scheme, VD_URI_TEL);
-    CU_ASSERT(same(uri.user, "+1-(555).0100"));
+    CU_ASSERT(is_text(uri.user, "+1-(555).0100"));
     CU_ASSERT_EQUAL(uri.params.count, 2);
     CU_ASSERT_EQUAL(uri.host_kind, VD_HOST_NONE);
     CU_ASSERT_EQUAL(vd_uri_parse(placed(&guard, "tel:*21#0aF;phone-context=+49"), &uri, NULL), 0);
-    CU_ASSERT(same(uri.user, "*21#0aF"));
+    CU_ASSERT(is_text(uri.user, "*21#0aF"));
 }
 
 static void other_schemes_keep_all_behind_the_colon(void)
@@ -138,11 +134,11 @@ static void other_schemes_keep_all_behind_the_colon(void)
     CU_ASSERT_EQUAL(vd_uri_parse(placed(&guard, "x-lamp.v2+z:any/thing?goes;here=1"), &uri, NULL),
                     0);
     CU_ASSERT_EQUAL(uri.scheme, VD_URI_OTHER);
-    CU_ASSERT(same(uri.scheme_name, "x-lamp.v2+z"));
-    CU_ASSERT(same(uri.opaque, "any/thing?goes;here=1"));
+    CU_ASSERT(is_text(uri.scheme_name, "x-lamp.v2+z"));
+    CU_ASSERT(is_text(uri.opaque, "any/thing?goes;here=1"));
     CU_ASSERT_EQUAL(vd_uri_parse(placed(&guard, "http://[2001:db8::1]:80/%7e?a,b=c@d"), &uri, NULL),
                     0);
-    CU_ASSERT(same(uri.opaque, "//[2001:db8::1]:80/%7e?a,b=c@d"));
+    CU_ASSERT(is_text(uri.opaque, "//[2001:db8::1]:80/%7e?a,b=c@d"));
 }
 
 static int read_uri(struct vd_str text, struct vd_fault *fault)
@@ -176,7 +172,9 @@ static const struct fault_case invalid[] = {
     {"sip:a%4@c", VD_ERR_SYNTAX, 5},
     {"sip:a%4g@c", VD_ERR_SYNTAX, 5},
     {"sip:\xc3\xa4@c", VD_ERR_SYNTAX, 4},
-    {"sip:a_b", VD_ERR_SYNTAX, 5},
+    {"sip:_.9", VD_ERR_SYNTAX, 6},
+    {"sip:a_-", VD_ERR_SYNTAX, 7},
+    {"sip:192.0.2.1_", VD_ERR_SYNTAX, 12},
     {"sip:-a", VD_ERR_SYNTAX, 4},
     {"sip:a-", VD_ERR_SYNTAX, 6},
     {"sip:a-.b", VD_ERR_SYNTAX, 6},
@@ -244,8 +242,9 @@ static void uri_takes_64_parameters_and_no_more(void)
     size_t n = 5;
     struct vd_uri uri;
     struct vd_fault fault;
-    for (int i = 0; i < 64; i++)
+    for (int i = 0; i < 64; i++) {
         n += (size_t)snprintf(text + n, sizeof(text) - n, ";p%d", i);
+    }
     CU_ASSERT_EQUAL(vd_uri_parse(placed(&guard, text), &uri, NULL), 0);
     CU_ASSERT_EQUAL(uri.params.count, 64);
     snprintf(text + n, sizeof(text) - n, ";x");
@@ -259,8 +258,9 @@ static void uri_takes_64_headers_and_no_more(void)
     size_t n = 8;
     struct vd_uri uri;
     struct vd_fault fault;
-    for (int i = 1; i < 64; i++)
+    for (int i = 1; i < 64; i++) {
         n += (size_t)snprintf(text + n, sizeof(text) - n, "&x=");
+    }
     CU_ASSERT_EQUAL(vd_uri_parse(placed(&guard, text), &uri, NULL), 0);
     CU_ASSERT_EQUAL(uri.headers.count, 64);
     CU_ASSERT(vd_uri_equal(&uri, &uri));
@@ -273,8 +273,9 @@ static void no_uri_makes_the_reader_look_past_its_end(void)
 {
     const char *texts[sizeof(sip_cases) / sizeof(sip_cases[0]) + 2];
     size_t count = 0;
-    for (size_t i = 0; i < sizeof(sip_cases) / sizeof(sip_cases[0]); i++)
+    for (size_t i = 0; i < sizeof(sip_cases) / sizeof(sip_cases[0]); i++) {
         texts[count++] = sip_cases[i].text;
+    }
     texts[count++] = "tel:+1-(555).0100;ext=7";
     texts[count++] = "http://a/b?c";
     check_cut_short(&guard, read_uri, texts, count);
@@ -298,7 +299,6 @@ static const struct pair equal_pairs[] = {
      "sip:alice@atlanta.com?priority=urgent&subject=project%20x"},
     {"SIP:a@b", "sip:a@b"},
     {"sip:a@b;lr", "sip:a@b"},
-    {"sip:a@b;transport=udp", "sip:a@b"},
     {"sip:a%20b@c", "sip:a%20b@c"},
     {"sip:a%3bb@c", "sip:a%3Bb@c"},
     {"sip:a:p%77@c", "sip:a:pw@c"},
@@ -317,7 +317,9 @@ static const struct pair unequal_pairs[] = {
     {"SIP:ALICE@AtlanTa.CoM;Transport=udp", "sip:alice@AtlanTa.CoM;Transport=UDP"},
     {"sip:bob@biloxi.com", "sip:bob@biloxi.com:5060"},
     {"sip:bob@biloxi.com", "sip:bob@biloxi.com;method=INVITE;maddr=192.0.2.1"},
-    {"sip:bob@biloxi.com;transport=udp", "sip:bob@biloxi.com:6000;transport=tcp"},
+    {"sip:bob@biloxi.com", "sip:bob@biloxi.com;transport=udp"},
+    {"sip:bob@biloxi.com", "sip:bob@biloxi.com:6000;transport=tcp"},
+    {"sip:bob@biloxi.com:6000", "sip:bob@biloxi.com:6000;transport=tcp"},
     {"sip:carol@chicago.com;newparam=5", "sip:carol@chicago.com;newparam=6"},
     {"sip:carol@chicago.com", "sip:carol@chicago.com?Subject=next%20meeting"},
     {"sip:bob@phone21.boxesbybob.com", "sip:bob@192.0.2.4"},
@@ -365,13 +367,15 @@ static bool pair_equal(const struct pair *pair)
 static void uris_are_compared_as_rfc_3261_19_1_4_says(void)
 {
     for (size_t i = 0; i < sizeof(equal_pairs) / sizeof(equal_pairs[0]); i++) {
-        if (!pair_equal(&equal_pairs[i]))
+        if (!pair_equal(&equal_pairs[i])) {
             printf("\n  %s\n  %s\n", equal_pairs[i].a, equal_pairs[i].b);
+        }
         CU_ASSERT(pair_equal(&equal_pairs[i]));
     }
     for (size_t i = 0; i < sizeof(unequal_pairs) / sizeof(unequal_pairs[0]); i++) {
-        if (pair_equal(&unequal_pairs[i]))
+        if (pair_equal(&unequal_pairs[i])) {
             printf("\n  %s\n  %s\n", unequal_pairs[i].a, unequal_pairs[i].b);
+        }
         CU_ASSERT_FALSE(pair_equal(&unequal_pairs[i]));
     }
 }
@@ -400,11 +404,12 @@ static size_t put_random(char *out, const char *characters, size_t most)
     size_t n = (size_t)test_random_below(&numbers, most) + 1;
     size_t used = 0;
     for (size_t i = 0; i < n; i++) {
-        if (test_random_below(&numbers, 8) == 0)
+        if (test_random_below(&numbers, 8) == 0) {
             used +=
                 (size_t)sprintf(out + used, "%%%02X", (unsigned)test_random_below(&numbers, 256));
-        else
+        } else {
             out[used++] = characters[test_random_below(&numbers, strlen(characters))];
+        }
     }
     out[used] = '\0';
     return used;
@@ -417,9 +422,7 @@ static void random_uri_reads_back_as_it_was_built(void)
     static const char param_characters[] = "abcXYZ019-_.!~*'()[]/:&+$";
     static const char header_characters[] = "abcXYZ019-_.!~*'()[]/?:+$";
     static const char *const hosts[] = {"example.com", "a-b.c", "192.0.2.1", "[2001:db8::7]", "h."};
-    uint64_t seed = (uint64_t)time(NULL);
-    printf(" seed %llu ", (unsigned long long)seed);
-    numbers.state = seed;
+    numbers = test_random_start();
     for (int round = 0; round < 20000; round++) {
         char user[128];
         char password[128];
@@ -441,13 +444,13 @@ static void random_uri_reads_back_as_it_was_built(void)
         snprintf(text, sizeof(text), "sip:%s:%s@%s:%u;%s=%s?%s=%s", user, password, host, port,
                  name, value, header, header);
         CU_ASSERT_EQUAL_FATAL(vd_uri_parse(placed(&guard, text), &uri, NULL), 0);
-        CU_ASSERT(same(uri.user, user));
-        CU_ASSERT(same(uri.password, password));
+        CU_ASSERT(is_text(uri.user, user));
+        CU_ASSERT(is_text(uri.password, password));
         CU_ASSERT_EQUAL(uri.port, port);
         CU_ASSERT_EQUAL(vd_params_get(&uri.params, vd_str_from(name), &found), 0);
-        CU_ASSERT(same(found, value));
+        CU_ASSERT(is_text(found, value));
         CU_ASSERT(vd_params_next(&uri.headers, &position, &param));
-        CU_ASSERT(same(param.name, header) && same(param.value, header));
+        CU_ASSERT(is_text(param.name, header) && is_text(param.value, header));
         CU_ASSERT_FALSE(vd_params_next(&uri.headers, &position, &param));
         CU_ASSERT(vd_uri_equal(&uri, &uri));
     }
@@ -470,8 +473,9 @@ int main(void)
         {"random_uri_reads_back_as_it_was_built", random_uri_reads_back_as_it_was_built},
         CU_TEST_INFO_NULL,
     };
-    if (!guard_init(&guard, 4096))
+    if (!guard_init(&guard, 4096)) {
         return 1;
+    }
     int status = run_suite("uri", tests);
     guard_free(&guard);
     return status;

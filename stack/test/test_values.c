@@ -4,6 +4,8 @@
  * fields, Date, Retry-After, Timestamp, Warning: what they hold, what is refused and where (RFC
  * 3261 20, RFC 4475 3.1.2.3 to 3.1.2.5, 3.1.2.12, 3.3.7), numbers at their limits, every day of
  * some centuries; no byte read past the end. Not covered: finding the header field in a message.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <viaduct/values.h>
 
@@ -13,14 +15,6 @@
 #include <stdio.h>
 
 static struct guard guard;
-
-static bool same(struct vd_str text, const char *expected)
-{
-    bool equal = vd_str_equal(text, vd_str_from(expected));
-    if (!equal)
-        printf("\n  \"%.*s\" is not \"%s\"\n", (int)text.n, text.p, expected);
-    return equal;
-}
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
@@ -53,7 +47,7 @@ static void cseq_has_a_number_and_a_method(void)
         struct vd_str text = placed(&guard, cases[i].text);
         CU_ASSERT_EQUAL(vd_cseq_parse(text, &cseq, NULL), (int)text.n);
         CU_ASSERT_EQUAL(cseq.number, cases[i].number);
-        CU_ASSERT(same(cseq.method, cases[i].method));
+        CU_ASSERT(is_text(cseq.method, cases[i].method));
         CU_ASSERT_EQUAL(cseq.method_id, cases[i].id);
     }
 }
@@ -169,11 +163,11 @@ static void tokens_have_the_form_of_their_header_field(void)
         struct vd_token token;
         struct vd_str text = placed(&guard, cases[i].text);
         CU_ASSERT_EQUAL(vd_token_parse(text, cases[i].id, &token, NULL), cases[i].length);
-        CU_ASSERT(same(token.value, cases[i].value));
-        CU_ASSERT(same(token.type, cases[i].type));
-        CU_ASSERT(same(token.subtype, cases[i].subtype));
+        CU_ASSERT(is_text(token.value, cases[i].value));
+        CU_ASSERT(is_text(token.type, cases[i].type));
+        CU_ASSERT(is_text(token.subtype, cases[i].subtype));
         CU_ASSERT_EQUAL(token.params.count, cases[i].count);
-        CU_ASSERT(same(token.q, cases[i].q));
+        CU_ASSERT(is_text(token.q, cases[i].q));
     }
 }
 
@@ -241,7 +235,7 @@ static void info_is_a_uri_in_brackets(void)
     CU_ASSERT_EQUAL(
         vd_info_parse(placed(&guard, " <http://a/b?c,d=e> ;purpose=icon , <x:y>"), &info, NULL),
         34);
-    CU_ASSERT(same(info.uri, "http://a/b?c,d=e"));
+    CU_ASSERT(is_text(info.uri, "http://a/b?c,d=e"));
     CU_ASSERT_EQUAL(info.params.count, 1);
     check_faults(&guard, read_info, refused, COUNT(refused));
 }
@@ -264,14 +258,14 @@ static void challenge_folded_over_lines_is_one_challenge(void)
         placed(&guard, "Digest\r\n\trealm=\"example.com\",nonce=\"t01-nonce\",\r\n "
                        "algorithm=MD5,\r\n  qop=\"auth\"");
     CU_ASSERT_EQUAL(vd_auth_parse(text, VD_HEADER_WWW_AUTHENTICATE, &auth, NULL), (int)text.n);
-    CU_ASSERT(same(auth.scheme, "Digest"));
+    CU_ASSERT(is_text(auth.scheme, "Digest"));
     CU_ASSERT_EQUAL(auth.params.count, 4);
     CU_ASSERT_EQUAL(vd_params_get(&auth.params, VD_STR("realm"), &found), 0);
-    CU_ASSERT(same(found, "\"example.com\""));
+    CU_ASSERT(is_text(found, "\"example.com\""));
     CU_ASSERT_EQUAL(vd_params_get(&auth.params, VD_STR("nonce"), &found), 0);
-    CU_ASSERT(same(found, "\"t01-nonce\""));
+    CU_ASSERT(is_text(found, "\"t01-nonce\""));
     CU_ASSERT_EQUAL(vd_params_get(&auth.params, VD_STR("qop"), &found), 0);
-    CU_ASSERT(same(found, "\"auth\""));
+    CU_ASSERT(is_text(found, "\"auth\""));
 }
 
 static void credentials_of_any_scheme_are_read(void)
@@ -292,8 +286,8 @@ static void credentials_of_any_scheme_are_read(void)
         struct vd_auth auth;
         struct vd_str text = placed(&guard, cases[i].text);
         CU_ASSERT_EQUAL(vd_auth_parse(text, VD_HEADER_AUTHORIZATION, &auth, NULL), (int)text.n);
-        CU_ASSERT(same(auth.scheme, cases[i].scheme));
-        CU_ASSERT(same(auth.word, cases[i].word));
+        CU_ASSERT(is_text(auth.scheme, cases[i].scheme));
+        CU_ASSERT(is_text(auth.word, cases[i].word));
         CU_ASSERT_EQUAL(auth.params.count, cases[i].count);
     }
 }
@@ -441,8 +435,8 @@ static void retry_after_has_seconds_comment_and_parameters(void)
     struct vd_str text = placed(&guard, " 4294967295 (a (b \\) \"c) \xc3\xa9) ;x;duration=36 ");
     CU_ASSERT_EQUAL(vd_retry_after_parse(text, &value, NULL), (int)text.n);
     CU_ASSERT_EQUAL(value.seconds, 4294967295);
-    CU_ASSERT(same(value.comment, "a (b \\) \"c) \xc3\xa9"));
-    CU_ASSERT(same(value.duration, "36"));
+    CU_ASSERT(is_text(value.comment, "a (b \\) \"c) \xc3\xa9"));
+    CU_ASSERT(is_text(value.duration, "36"));
     CU_ASSERT_EQUAL(value.params.count, 2);
     CU_ASSERT_EQUAL(vd_retry_after_parse(placed(&guard, "18000"), &value, NULL), 5);
     CU_ASSERT_EQUAL(value.seconds, 18000);
@@ -544,8 +538,8 @@ static void warning_has_code_agent_and_text(void)
         CU_ASSERT_EQUAL(vd_warning_parse(placed(&guard, cases[i].text), &value, NULL),
                         cases[i].length);
         CU_ASSERT_EQUAL(value.code, cases[i].code);
-        CU_ASSERT(same(value.agent, cases[i].agent));
-        CU_ASSERT(same(value.text, cases[i].quoted));
+        CU_ASSERT(is_text(value.agent, cases[i].agent));
+        CU_ASSERT(is_text(value.text, cases[i].quoted));
     }
     check_faults(&guard, read_warning, refused, COUNT(refused));
 }
@@ -604,8 +598,9 @@ int main(void)
          no_value_makes_its_reader_look_past_its_end},
         CU_TEST_INFO_NULL,
     };
-    if (!guard_init(&guard, 4096))
+    if (!guard_init(&guard, 4096)) {
         return 1;
+    }
     int status = run_suite("values", tests);
     guard_free(&guard);
     return status;

@@ -5,6 +5,8 @@
  * waking at vd__wheel_deadline alone is enough and seldom in vain; deadlines up to the last one
  * that a vd_time can hold. A jump of years ends at once here only if it does not step through its
  * ticks. Not covered: how fast it is.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "wheel.h"
 

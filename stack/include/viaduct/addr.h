@@ -47,7 +47,7 @@ VD_API bool vd_addr_same_ip(const struct vd_addr *a, const struct vd_addr *b);
 /* True when IP address, port and scope are the same. */
 VD_API bool vd_addr_equal(const struct vd_addr *a, const struct vd_addr *b);
 
-/* The transport of a flow, in the order of enum and names "UDP", "TCP", "TLS" (RFC 3261 20.42). */
+/* A transport protocol (RFC 3261 18): datagrams over UDP, streams over TCP and TLS. */
 enum vd_transport { VD_TRANSPORT_UDP = 0, VD_TRANSPORT_TCP = 1, VD_TRANSPORT_TLS = 2 };
 
 /* True when the transport itself repeats what is lost (RFC 3261 17: "reliable transport"). */
@@ -56,7 +56,8 @@ static inline bool vd_transport_reliable(enum vd_transport transport)
     return transport != VD_TRANSPORT_UDP;
 }
 
-/* The name as it stands in a Via header field: "UDP", "TCP" or "TLS". The string is static. */
+/* The name as it stands in a Via header field (RFC 3261 20.42): "UDP", "TCP" or "TLS"; empty for a
+ * number that is no vd_transport. The string is static. */
 VD_API struct vd_str vd_transport_name(enum vd_transport transport);
 
 /* A flow: how bytes reach a peer. endpoint is the number that vd_stack_add_endpoint gave to the

@@ -19,7 +19,7 @@
 #define VD_VERSION_MAJOR 0
 #define VD_VERSION_MINOR 1
 #define VD_VERSION_PATCH 0
-#define VD_VERSION "0.1.0"
+#define VD_VERSION       "0.1.0"
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,8 +33,9 @@ VD_API const char *vd_version(void);
  *
  * A vd_time is a number of microseconds on a monotonic clock whose zero is the caller's choice.
  * The stack never reads a clock: each call that needs the time takes it as an argument. Time must
- * not run backwards between two calls on one stack; a value that does is taken as the latest one
- * seen. Wall-clock time is never used, so stepping the system clock disturbs no timer. */
+ * not run backwards between two calls on one stack: a value below the latest one, or above
+ * VD_TIME_NEVER / 2, counts as the latest one. Wall-clock time is never used, so a step of the
+ * system clock disturbs no timer. */
 typedef uint64_t vd_time;
 
 /* No deadline: later than every time. */
@@ -42,7 +43,7 @@ typedef uint64_t vd_time;
 
 /* Microseconds in a millisecond and in a second. */
 #define VD_MSEC ((vd_time)1000)
-#define VD_SEC ((vd_time)1000000)
+#define VD_SEC  ((vd_time)1000000)
 
 /* A view: n bytes at p, owned by somebody else and not ended by a NUL. It is passed by value and is
  * valid only as long as the bytes under it; in a callback, that is until the callback returns. A

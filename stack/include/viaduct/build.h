@@ -23,7 +23,7 @@ extern "C" {
 /* A message in the making: length bytes are written at data, capacity is the room there. grow, when
  * it is set, is asked for more room: it makes data and capacity fit at least needed bytes and
  * returns 0 or a negative error. written has a bit for each vd_header_id that stands in the
- * message. owner is for who set grow. */
+ * message. owner and token are for who set grow. */
 struct vd_builder {
     char *data;
     size_t length;
@@ -41,25 +41,27 @@ struct vd_builder {
 /* Starts a message in data, which the caller owns; it never grows. */
 VD_API void vd_builder_init(struct vd_builder *builder, char *data, size_t capacity);
 
-/* The start line. method must be a token and uri free of white space; status must be 100 to 699; an
- * empty reason takes that of vd_reason_phrase. Errors (here and below) stick: VD_ERR_INVALID,
+/* The start line. method must be a token; uri must not be empty and must hold no white space, no
+ * control character, no '<' and no '>'; status must be 100 to 699; an empty reason takes that of
+ * vd_reason_phrase. Errors (here and below) stick: VD_ERR_INVALID,
  * VD_ERR_STATE, VD_ERR_SPACE, VD_ERR_NOMEM; each function returns the error that stuck, or 0. */
 VD_API int vd_build_request_line(struct vd_builder *builder, struct vd_str method,
                                  struct vd_str uri);
 VD_API int vd_build_status_line(struct vd_builder *builder, int status, struct vd_str reason);
 
-/* "Name: value". id must not be VD_HEADER_OTHER, VD_HEADER_CONTENT_LENGTH (vd_build_end writes it);
- * name must be a token, and no other name of those two; a CSeq must be one that can be decoded. A
- * fold in value (CRLF and a space or tab, as in a value that was parsed) is written as one space.
+/* "Name: value". id must be neither VD_HEADER_OTHER nor VD_HEADER_CONTENT_LENGTH (vd_build_end
+ * writes it); name must be a token, and not Content-Length in either form; a CSeq must be one that
+ * can be decoded. A fold in value (CRLF and a space or tab, as in a value that was parsed) is
+ * written as one space.
  */
 VD_API int vd_build_header(struct vd_builder *builder, enum vd_header_id id, struct vd_str value);
 VD_API int vd_build_header_named(struct vd_builder *builder, struct vd_str name,
                                  struct vd_str value);
 
-/* "Name: value" of a number. */
+/* "Name: value" of a number. id is as for vd_build_header, but not VD_HEADER_CSEQ. */
 VD_API int vd_build_number(struct vd_builder *builder, enum vd_header_id id, uint32_t value);
 
-/* "CSeq: number method". number must be below 2^31. */
+/* "CSeq: number method". number must be below 2^31 (RFC 3261 8.1.1.5), method a token. */
 VD_API int vd_build_cseq(struct vd_builder *builder, uint32_t number, struct vd_str method);
 
 /* "Name: "display" <uri>;tag=tag" for From, To, Contact, Route and so on. display is plain text: it
@@ -68,9 +70,9 @@ VD_API int vd_build_cseq(struct vd_builder *builder, uint32_t number, struct vd_
 VD_API int vd_build_nameaddr(struct vd_builder *builder, enum vd_header_id id,
                              struct vd_str display, struct vd_str uri, struct vd_str tag);
 
-/* Appends text as it stands inside the header field being written by the caller's own hand: between
- * vd_build_begin_header and vd_build_end_header any number of vd_build_text, vd_build_text_number
- * and vd_build_quoted. id is as for vd_build_header, but not VD_HEADER_CSEQ. */
+/* A header field in pieces: vd_build_begin_header writes "Name: ", then any number of vd_build_text
+ * (text as it stands), vd_build_text_number (decimal) and vd_build_quoted append to the value, and
+ * vd_build_end_header ends the line. id is as for vd_build_header, but not VD_HEADER_CSEQ. */
 VD_API int vd_build_begin_header(struct vd_builder *builder, enum vd_header_id id);
 VD_API int vd_build_text(struct vd_builder *builder, struct vd_str text);
 VD_API int vd_build_text_number(struct vd_builder *builder, uint64_t number);

@@ -38,19 +38,20 @@ struct vd_frame {
     size_t consumed;
 };
 
+/* Prepares a framer for the first byte of a stream. It holds no memory, so nothing frees it. */
 VD_API void vd_framer_init(struct vd_framer *framer);
 
 /* Looks at the front of a stream: size bytes that were received and not yet consumed. The bytes of
  * an earlier call that were not consumed must stand at the front again, though perhaps at another
  * address. Each byte is searched once, however the stream is cut.
  *
- * Between messages, the first CRLF is reported as VD_FRAME_PONG when it stands alone so far, and the
- * second in a row as VD_FRAME_PING, however the two are cut; CRLF CRLF that came whole is one
+ * Between messages, the first CRLF is reported as VD_FRAME_PONG when it stands alone so far, and
+ * the second in a row as VD_FRAME_PING, however the two are cut; CRLF CRLF that came whole is one
  * VD_FRAME_PING. A CR that is not followed by LF is an error.
  *
- * Returns 0 with *frame, or a negative error as of vd_message_parse: the stream has lost its framing,
- * nothing after it can be trusted, and the connection is to be closed; message holds what was read,
- * for a 400 response. Every later call returns the same error. limits may be NULL for the
+ * Returns 0 with *frame, or a negative error as of vd_message_parse: the stream has lost its
+ * framing, nothing after it can be trusted, and the connection is to be closed; message holds what
+ * was read, for a 400 response. Every later call returns the same error. limits may be NULL for the
  * defaults. */
 VD_API int vd_framer_next(struct vd_framer *framer, const char *bytes, size_t size,
                           const struct vd_limits *limits, struct vd_message *message,

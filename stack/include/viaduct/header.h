@@ -67,7 +67,7 @@ enum vd_header_id {
 enum vd_header_form {
     VD_HEADER_SINGLE, /* once in a message (RFC 3261 7.3.1) */
     VD_HEADER_LIST,   /* a comma-separated list, in one field or in many */
-    VD_HEADER_MULTI   /* many fields, but a comma does not part values (the authentication fields) */
+    VD_HEADER_MULTI /* many fields, but a comma does not part values (the authentication fields) */
 };
 
 /* What the table says of a header field. The strings are static; compact is empty when there is no
@@ -90,7 +90,7 @@ VD_API enum vd_header_id vd_header_id(struct vd_str name);
 /* The methods known by number: RFC 3261 and the extensions that are in use. Method names are
  * case-sensitive (RFC 3261 7.1). */
 enum vd_method {
-    VD_METHOD_OTHER = 0,
+    VD_METHOD_OTHER = 0, /* a method that the table does not have */
     VD_METHOD_INVITE,
     VD_METHOD_ACK,
     VD_METHOD_BYE,
@@ -115,7 +115,8 @@ VD_API enum vd_method vd_method_id(struct vd_str name);
 VD_API struct vd_str vd_method_name(enum vd_method method);
 
 /* The default reason phrase of a status code (RFC 3261 21 and later RFCs); for a code without one,
- * that of its class ("Success" and so on). The string is static. */
+ * that of its class ("Success" and so on); for a number outside 100 to 699, "Unknown". The string
+ * is static. */
 VD_API struct vd_str vd_reason_phrase(int status);
 
 #ifdef __cplusplus

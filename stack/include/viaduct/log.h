@@ -19,8 +19,9 @@ enum vd_log_level { VD_LOG_ERROR = 0, VD_LOG_WARNING = 1, VD_LOG_NOTICE = 2, VD_
 
 /* One event. text is static and says what happened; error is a VD_ERR_* or 0; flow is NULL when no
  * peer is concerned; offset is the byte of the message that broke the rule (0 when none did); data
- * is the message or datagram concerned, empty when there is none; system_error is the errno of the
- * operating system, 0 when there is none. All of it is valid only during the callback. */
+ * is the message or datagram concerned, or a line that describes what else is (a certificate, a
+ * file), empty when there is none; system_error is the errno of the operating system, 0 when there
+ * is none. All of it is valid only during the callback. */
 struct vd_log_event {
     enum vd_log_level level;
     int error;

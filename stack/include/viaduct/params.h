@@ -16,8 +16,8 @@ extern "C" {
 #endif
 
 /* raw is what stands from the first separator on (";tag=a;x"), empty for no parameters; for URI
- * headers ("?a=b&c=d") from the question mark. separator is ';', ',' or '&'. count is how many there
- * are. */
+ * headers ("?a=b&c=d") from the question mark. separator is ';', ',' or '&'. count is how many
+ * there are. */
 struct vd_params {
     struct vd_str raw;
     uint16_t count;
@@ -40,13 +40,13 @@ VD_API int vd_params_get(const struct vd_params *params, struct vd_str name, str
 
 /* Writes text without the quotes round it and with each quoted-pair undone (RFC 3261 25.1); a fold
  * becomes one space. Text that is not quoted is copied as it is. Returns the length, which may hold
- * NUL bytes, or VD_ERR_SPACE when out (capacity bytes) is too small; text.n bytes are always enough.
- * out may be text.p itself. */
+ * NUL bytes, or VD_ERR_SPACE when out (capacity bytes) is too small; text.n bytes are always
+ * enough. out may be text.p itself. */
 VD_API int vd_unquote(struct vd_str text, char *out, size_t capacity);
 
 /* Undoes each %HH escape once, never twice (RFC 3261 19.1.2; "%2541" gives "%41"). Returns the
- * length, which may hold NUL bytes; VD_ERR_SPACE when out (capacity bytes) is too small; VD_ERR_SYNTAX
- * when a percent sign is not followed by two hex digits. */
+ * length, which may hold NUL bytes; VD_ERR_SPACE when out (capacity bytes) is too small;
+ * VD_ERR_SYNTAX when a percent sign is not followed by two hex digits. */
 VD_API int vd_unescape(struct vd_str text, char *out, size_t capacity);
 
 #ifdef __cplusplus

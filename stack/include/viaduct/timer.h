@@ -1,8 +1,8 @@
 /* viaduct/timer.h - timers of any length, for the application and for what stands on transactions.
  *
  * A timer is embedded in an object of the caller. Arming and cancelling take constant time however
- * many are pending. The timers of RFC 3261 17 are exact; these fire at the first vd_stack_expire whose
- * time is at or after the deadline rounded up to a whole millisecond, never before it.
+ * many are pending. The timers of RFC 3261 17 are exact; these fire at the first vd_stack_expire
+ * whose time is at or after the deadline rounded up to a whole millisecond, never before it.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,8 +18,8 @@ extern "C" {
 struct vd_stack;
 struct vd_timer;
 
-/* Called once when the timer's time has come; the timer is no longer armed and may be armed again or
- * freed. */
+/* Called once when the timer's time has come; the timer is no longer armed and may be armed again
+ * or freed. */
 typedef void (*vd_timer_fn)(struct vd_timer *timer, vd_time now);
 
 /* All but deadline belongs to the stack while the timer is armed. */
@@ -50,8 +50,8 @@ static inline bool vd_timer_is_armed(const struct vd_timer *timer)
  * Allowed in callbacks. */
 VD_API void vd_timer_arm(struct vd_stack *stack, struct vd_timer *timer, vd_time deadline);
 
-/* Disarms a timer; one that is not armed stays so. Allowed in callbacks. A timer that is armed must be
- * cancelled before its memory or its stack goes. */
+/* Disarms a timer; one that is not armed stays so. Allowed in callbacks. A timer that is armed must
+ * be cancelled before its memory or its stack goes. */
 VD_API void vd_timer_cancel(struct vd_stack *stack, struct vd_timer *timer);
 
 #ifdef __cplusplus

@@ -22,9 +22,9 @@ enum vd_host_kind { VD_HOST_NONE = 0, VD_HOST_NAME, VD_HOST_IP4, VD_HOST_IP6 };
 /* A decoded URI: views over the text, escapes as they stand (vd_unescape undoes them).
  *
  * sip and sips: user, password, host, port, params (";"), headers ("?"). An IPv6 host is without
- * its brackets. has_user tells "sip:@host" (not legal) from "sip:host"; port is 0 when there is
- * none. tel: user is the number, params its parameters; there is no host. Any other scheme: opaque
- * is what follows the colon; only its characters are checked. */
+ * its brackets. has_password tells an empty password ("sip:user:@host") from none; port is 0 when
+ * there is none. tel: user is the number, params its parameters; there is no host. Any other
+ * scheme: opaque is what follows the colon; only its characters are checked. */
 struct vd_uri {
     struct vd_str raw;
     struct vd_str scheme_name;
@@ -49,7 +49,7 @@ struct vd_uri {
  * VD_ERR_SYNTAX (RFC 3261 19.1.1: "any given parameter-name MUST NOT appear more than once"). */
 VD_API int vd_uri_parse(struct vd_str text, struct vd_uri *out, struct vd_fault *fault);
 
-/* Compares two decoded URIs by RFC 3261 19.1.4 (sip and sips; IP addresses by value, RFC 5954 4),
+/* Compares two decoded URIs by RFC 3261 19.1.4 (sip and sips; IP addresses by value, RFC 5954 3.2),
  * RFC 3966 4 (tel), and byte by byte but for the case of the scheme for all others. */
 VD_API bool vd_uri_equal(const struct vd_uri *a, const struct vd_uri *b);
 

@@ -1,3 +1,7 @@
+/* counting_mem.c - an allocator that counts, checks what comes back, and can be told to fail.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "counting_mem.h"
 
 #include <stdlib.h>

@@ -2,6 +2,8 @@
  *
  * New memory is filled with 0xa5 and memory given back with 0xdd, so that nothing in a test depends
  * on bytes that were not written.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef COUNTING_MEM_H
 #define COUNTING_MEM_H

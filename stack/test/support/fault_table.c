@@ -1,4 +1,7 @@
-/* fault_table.c - tables of texts that must be refused. */
+/* fault_table.c - tables of texts that must be refused.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "fault_table.h"
 
 #include <CUnit/CUnit.h>
@@ -11,6 +14,15 @@ struct vd_str placed(struct guard *guard, const char *text)
     return vd_str(guard_place(guard, text, n), n);
 }
 
+bool is_text(struct vd_str text, const char *expected)
+{
+    bool equal = vd_str_equal(text, vd_str_from(expected));
+    if (!equal) {
+        printf("\n  \"%.*s\" is not \"%s\"\n", (int)text.n, text.p, expected);
+    }
+    return equal;
+}
+
 void check_faults(struct guard *guard, fault_reader read, const struct fault_case *cases,
                   size_t count)
 {
@@ -18,9 +30,10 @@ void check_faults(struct guard *guard, fault_reader read, const struct fault_cas
         const struct fault_case *c = &cases[i];
         struct vd_fault fault = {0, SIZE_MAX, NULL};
         int error = read(placed(guard, c->text), &fault);
-        if (error != c->error || fault.error != error || fault.offset != c->offset)
+        if (error != c->error || fault.error != error || fault.offset != c->offset) {
             printf("\n  \"%s\": %s at %zu, not %s at %zu\n", c->text, vd_error_name(error),
                    fault.offset, vd_error_name(c->error), c->offset);
+        }
         CU_ASSERT_EQUAL(error, c->error);
         CU_ASSERT_EQUAL(fault.error, c->error);
         CU_ASSERT_EQUAL(fault.offset, c->offset);
@@ -46,8 +59,9 @@ static void check_any(fault_reader read, struct vd_str text)
 void check_cut_short(struct guard *guard, fault_reader read, const char *const *texts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        for (size_t n = strlen(texts[i]); n-- > 0;)
+        for (size_t n = strlen(texts[i]); n-- > 0;) {
             check_any(read, vd_str(guard_place(guard, texts[i], n), n));
+        }
     }
     CU_ASSERT(count > 0);
 }

@@ -1,4 +1,8 @@
-/* fault_table.h - for tables of texts that must be refused: text, error, and where the fault is. */
+/* fault_table.h - for tables of texts that are read well, and of texts that must be refused: text,
+ * error, and where the fault is.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #ifndef FAULT_TABLE_H
 #define FAULT_TABLE_H
 
@@ -33,5 +37,8 @@ void check_one_byte_changed(struct guard *guard, fault_reader read, const char *
 
 /* A text that touches an unreadable page, until the next call. */
 struct vd_str placed(struct guard *guard, const char *text);
+
+/* True when text is the one expected; prints both when it is not. */
+bool is_text(struct vd_str text, const char *expected);
 
 #endif

@@ -1,6 +1,8 @@
 /* guard.h - bytes whose last one touches a page that must not be read.
  *
  * A function that reads one byte too many, even within a vector load, ends the test with a fault.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef GUARD_H
 #define GUARD_H

@@ -1,3 +1,7 @@
+/* harness.c - a stack under a virtual clock, whose every act is written down.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "harness.h"
 
 #include <stdarg.h>

@@ -28,6 +28,8 @@
  *
  * After a call that returned an error comes a line with it: "0.000 = STATE".
  * The script passes when the transcript that it makes is the script itself.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef HARNESS_H
 #define HARNESS_H

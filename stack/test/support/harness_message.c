@@ -1,3 +1,8 @@
+/* harness_message.c - the messages of the harness: what the peer sends, and what our application
+ * does.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "harness.h"
 
 #include <ctype.h>
@@ -5,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
-
-/* The messages of the harness: what the peer sends, and what our application does. */
 
 /* A text that grows. */
 struct text {

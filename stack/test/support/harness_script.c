@@ -1,11 +1,15 @@
+/* harness_script.c - the scripts of the harness: see harness.h.
+ *
+ * A line that is no stimulus is an expectation and is not looked at before the end, when the whole
+ * transcript is compared.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "harness.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* Scripts: see harness.h. A line that is no stimulus is an expectation and is not looked at before
- * the end, when the whole transcript is compared. */
 
 static int error_named(const char *name)
 {

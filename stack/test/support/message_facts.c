@@ -1,3 +1,7 @@
+/* message_facts.c - says what a parsed message holds.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "message_facts.h"
 
 #include <stdio.h>
@@ -11,10 +15,12 @@ struct text {
 
 static void put(struct text *text, struct vd_str part)
 {
-    if (part.n > MESSAGE_FACT_SIZE - text->length)
+    if (part.n > MESSAGE_FACT_SIZE - text->length) {
         part.n = MESSAGE_FACT_SIZE - text->length;
-    if (part.n != 0)
+    }
+    if (part.n != 0) {
         memcpy(text->out + text->length, part.p, part.n);
+    }
     text->length += part.n;
 }
 
@@ -34,8 +40,9 @@ static bool is(struct vd_str a, const char *b)
 static bool take(struct vd_str *key, const char *prefix)
 {
     size_t n = strlen(prefix);
-    if (key->n < n || memcmp(key->p, prefix, n) != 0)
+    if (key->n < n || memcmp(key->p, prefix, n) != 0) {
         return false;
+    }
     key->p += n;
     key->n -= n;
     return true;
@@ -57,17 +64,20 @@ static unsigned long take_number(struct vd_str *key)
 static void put_param(struct text *text, const struct vd_params *params, struct vd_str name)
 {
     struct vd_str value;
-    if (vd_params_get(params, name, &value) == 0)
+    if (vd_params_get(params, name, &value) == 0) {
         put(text, value);
+    }
 }
 
 static void put_host(struct text *text, struct vd_str host, int kind)
 {
-    if (kind == VD_HOST_IP6)
+    if (kind == VD_HOST_IP6) {
         put(text, VD_STR("["));
+    }
     put(text, host);
-    if (kind == VD_HOST_IP6)
+    if (kind == VD_HOST_IP6) {
         put(text, VD_STR("]"));
+    }
 }
 
 static enum message_fact_result uri_fact(const struct vd_uri *uri, struct vd_str key,
@@ -85,11 +95,13 @@ static enum message_fact_result uri_fact(const struct vd_uri *uri, struct vd_str
     } else if (is(key, "host")) {
         put_host(text, uri->host, uri->host_kind);
     } else if (is(key, "port")) {
-        if (uri->port != 0)
+        if (uri->port != 0) {
             put_number(text, uri->port);
+        }
     } else if (is(key, "headers")) {
-        if (uri->headers.raw.n > 0)
+        if (uri->headers.raw.n > 0) {
             put(text, vd_str(uri->headers.raw.p + 1, uri->headers.raw.n - 1));
+        }
     } else if (is(key, "opaque")) {
         size_t skip = uri->scheme_name.n + 1;
         put(text, vd_str(uri->raw.p + skip, uri->raw.n - skip));
@@ -127,8 +139,9 @@ static enum message_fact_result via_fact(const struct vd_via *via, struct vd_str
     } else if (is(key, "host")) {
         put_host(text, via->host, via->host_kind);
     } else if (is(key, "port")) {
-        if (via->port != 0)
+        if (via->port != 0) {
             put_number(text, via->port);
+        }
     } else if (is(key, "branch")) {
         put(text, via->branch);
     } else if (is(key, "received")) {
@@ -152,11 +165,13 @@ static enum message_fact_result via_list_fact(struct vd_message *message, struct
     struct vd_via via;
     vd_value_iterator_init(&iterator, message, VD_HEADER_VIA);
     while (vd_via_next(&iterator, &via) > 0) {
-        if (++count == wanted)
+        if (++count == wanted) {
             return via_fact(&via, key, text);
+        }
     }
-    if (counting)
+    if (counting) {
         put_number(text, count);
+    }
     return MESSAGE_FACT_KNOWN;
 }
 
@@ -170,11 +185,13 @@ static enum message_fact_result address_list_fact(struct vd_message *message, en
     struct vd_nameaddr address;
     vd_value_iterator_init(&iterator, message, id);
     while (vd_nameaddr_next(&iterator, &address) > 0) {
-        if (++count == wanted)
+        if (++count == wanted) {
             return address_fact(&address, key, text);
+        }
     }
-    if (counting)
+    if (counting) {
         put_number(text, count);
+    }
     return MESSAGE_FACT_KNOWN;
 }
 
@@ -193,8 +210,9 @@ static enum message_fact_result token_list_fact(struct vd_message *message, enum
             put(text, token.params.raw);
         }
     }
-    if (counting)
+    if (counting) {
         put_number(text, count);
+    }
     return MESSAGE_FACT_KNOWN;
 }
 
@@ -204,31 +222,42 @@ static enum message_fact_result field_fact(struct vd_message *message, struct vd
 {
     const struct vd_nameaddr *address;
     const struct vd_uri *uri;
-    if (take(&key, "ruri."))
+    if (take(&key, "ruri.")) {
         return vd_message_request_uri(message, &uri) == 0 ? uri_fact(uri, key, text)
                                                           : MESSAGE_FACT_KNOWN;
-    if (take(&key, "via."))
+    }
+    if (take(&key, "via.")) {
         return via_list_fact(message, key, text);
-    if (take(&key, "to."))
+    }
+    if (take(&key, "to.")) {
         return vd_message_to(message, &address) == 0 ? address_fact(address, key, text)
                                                      : MESSAGE_FACT_KNOWN;
-    if (take(&key, "from."))
+    }
+    if (take(&key, "from.")) {
         return vd_message_from(message, &address) == 0 ? address_fact(address, key, text)
                                                        : MESSAGE_FACT_KNOWN;
-    if (take(&key, "contact."))
+    }
+    if (take(&key, "contact.")) {
         return address_list_fact(message, VD_HEADER_CONTACT, key, text);
-    if (take(&key, "route."))
+    }
+    if (take(&key, "route.")) {
         return address_list_fact(message, VD_HEADER_ROUTE, key, text);
-    if (take(&key, "record-route."))
+    }
+    if (take(&key, "record-route.")) {
         return address_list_fact(message, VD_HEADER_RECORD_ROUTE, key, text);
-    if (take(&key, "require."))
+    }
+    if (take(&key, "require.")) {
         return token_list_fact(message, VD_HEADER_REQUIRE, key, text);
-    if (take(&key, "proxy-require."))
+    }
+    if (take(&key, "proxy-require.")) {
         return token_list_fact(message, VD_HEADER_PROXY_REQUIRE, key, text);
-    if (take(&key, "supported."))
+    }
+    if (take(&key, "supported.")) {
         return token_list_fact(message, VD_HEADER_SUPPORTED, key, text);
-    if (take(&key, "accept."))
+    }
+    if (take(&key, "accept.")) {
         return token_list_fact(message, VD_HEADER_ACCEPT, key, text);
+    }
     return MESSAGE_FACT_UNKNOWN;
 }
 
@@ -261,17 +290,19 @@ static bool number_fact(struct vd_message *message, struct vd_str key, struct te
     uint32_t number = 0;
     int error = 0;
     const struct vd_cseq *cseq;
-    if (is(key, "max-forwards"))
+    if (is(key, "max-forwards")) {
         error = vd_message_max_forwards(message, &number);
-    else if (is(key, "expires"))
+    } else if (is(key, "expires")) {
         error = vd_message_expires(message, &number);
-    else if (is(key, "cseq.number")) {
+    } else if (is(key, "cseq.number")) {
         error = vd_message_cseq(message, &cseq);
         number = error == 0 ? cseq->number : 0;
-    } else
+    } else {
         return false;
-    if (error == 0)
+    }
+    if (error == 0) {
         put_number(text, number);
+    }
     return true;
 }
 
@@ -285,29 +316,35 @@ static bool text_fact(struct vd_message *message, struct vd_str key, struct text
     if (is(key, "reason")) {
         value = message->reason;
     } else if (is(key, "call-id")) {
-        if (vd_message_call_id(message, &value) != 0)
+        if (vd_message_call_id(message, &value) != 0) {
             return false;
+        }
     } else if (is(key, "cseq.method")) {
-        if (vd_message_cseq(message, &cseq) != 0)
+        if (vd_message_cseq(message, &cseq) != 0) {
             return false;
+        }
         value = cseq->method;
     } else if (is(key, "subject")) {
-        if (vd_message_text(message, VD_HEADER_SUBJECT, &value) != 0)
+        if (vd_message_text(message, VD_HEADER_SUBJECT, &value) != 0) {
             return false;
+        }
     } else if (is(key, "content-type")) {
-        if (vd_message_content_type(message, &type) != 0)
+        if (vd_message_content_type(message, &type) != 0) {
             return false;
+        }
         put(text, type.type);
         put(text, VD_STR("/"));
         value = type.subtype;
     } else if (take(&key, "content-type.param.")) {
-        if (vd_message_content_type(message, &type) != 0)
+        if (vd_message_content_type(message, &type) != 0) {
             return false;
+        }
         put_param(text, &type.params, key);
     } else if (is(key, "authorization.scheme")) {
         vd_value_iterator_init(&iterator, message, VD_HEADER_AUTHORIZATION);
-        if (vd_auth_next(&iterator, &auth) <= 0)
+        if (vd_auth_next(&iterator, &auth) <= 0) {
             return false;
+        }
         value = auth.scheme;
     } else {
         return false;

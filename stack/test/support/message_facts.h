@@ -1,4 +1,7 @@
-/* message_facts.h - says what a parsed message holds, by the keys of torture/README.md. */
+/* message_facts.h - says what a parsed message holds, by the keys of torture/README.md.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #ifndef MESSAGE_FACTS_H
 #define MESSAGE_FACTS_H
 

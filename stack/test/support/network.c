@@ -1,3 +1,7 @@
+/* network.c - the simulated network: events in the order of their times.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "network.h"
 
 #include <stdio.h>

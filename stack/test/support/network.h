@@ -7,6 +7,8 @@
  *
  * Node n has the address 192.0.2.(n + 1), port 5060, and two endpoints; one TCP connection joins
  * each pair of nodes.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef NETWORK_H
 #define NETWORK_H

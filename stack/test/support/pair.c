@@ -1,3 +1,7 @@
+/* pair.c - two stacks, joined without loss or delay.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "pair.h"
 
 #include <stdio.h>

@@ -4,6 +4,8 @@
  * Nothing here allocates. The server answers by the user part of the Request-URI: a number is the
  * status of its answer, given in on_request; "late" waits for pair_answer, after a 180 to an
  * INVITE; a CANCEL ends an INVITE with 487. The client acknowledges each 2xx to an INVITE.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef PAIR_H
 #define PAIR_H

@@ -1,3 +1,7 @@
+/* random_calls.c - applications that behave at random, and the rules that the stacks must keep.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "random_calls.h"
 
 #include <stdio.h>

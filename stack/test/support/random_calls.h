@@ -4,6 +4,8 @@
  * Each request is a struct call, which both ends share: the client finds it by its user pointer,
  * the server by the number at the front of the Call-ID. The first rule that a stack breaks is kept
  * as a text.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef RANDOM_CALLS_H
 #define RANDOM_CALLS_H

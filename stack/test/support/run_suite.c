@@ -1,3 +1,7 @@
+/* run_suite.c - the main program of a test.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "run_suite.h"
 
 #include <CUnit/Basic.h>

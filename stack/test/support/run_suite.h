@@ -1,4 +1,7 @@
-/* run_suite.h - the main program of a test: one CUnit suite. */
+/* run_suite.h - the main program of a test: one CUnit suite.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #ifndef RUN_SUITE_H
 #define RUN_SUITE_H
 

@@ -1,4 +1,7 @@
-/* test_random.h - numbers that look random and follow from a seed (splitmix64). */
+/* test_random.h - numbers that look random and follow from a seed (splitmix64).
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #ifndef TEST_RANDOM_H
 #define TEST_RANDOM_H
 
@@ -7,6 +10,10 @@
 struct test_random {
     uint64_t state;
 };
+
+/* A sequence that is another one in each run. Its seed is printed; VIADUCT_SEED=number in the
+ * environment repeats a run. */
+struct test_random test_random_start(void);
 
 static inline uint64_t test_random_next(struct test_random *random)
 {
