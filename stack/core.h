@@ -7,6 +7,7 @@
  *     server_invite.c     figure 7 with RFC 6026 7.1
  *     server.c            figure 8 with RFC 4320
  *     cancel.c            RFC 3261 9
+ *     long_request.c      RFC 3261 18.1.1
  *     request.c           requests of ours: begin, send, abort
  *     response.c          responses of ours: begin, send
  *     response_head.c     the header fields that a response repeats from its request
@@ -79,8 +80,10 @@ struct vd__active {
     struct vd__buffer *head; /* server: the header fields that each response repeats */
     uint32_t index;          /* of this */
     uint32_t owner;          /* of the transaction; VD__POOL_NONE when free */
-    uint8_t step;            /* how often the retransmission interval was doubled */
-    bool own_tag;            /* the To tag is of our making */
+    uint32_t datagram; /* client: the local end by which the request would have left if it were
+                          not too long for UDP; else VD__POOL_NONE */
+    uint8_t step;      /* how often the retransmission interval was doubled */
+    bool own_tag;      /* the To tag is of our making */
     char tag[16];
 };
 
@@ -110,6 +113,7 @@ struct vd__endpoint {
     uint16_t sent_by_offset; /* in prefix */
     uint16_t sent_by_size;
     uint8_t transport; /* enum vd_transport */
+    uint32_t stream;   /* the local end for requests that are too long for UDP, or VD__POOL_NONE */
 };
 
 struct vd__outgoing {
@@ -284,6 +288,12 @@ void vd__server_key(const struct vd_stack *stack, struct vd_message *request,
                     const struct vd_via *via, bool *rfc2543, uint64_t out[2]);
 
 uint64_t vd__method_digest(const struct vd_stack *stack, enum vd_method id, struct vd_str name);
+
+/* long_request.c: a request just built goes to TCP if it is too long for UDP, and back to UDP if
+ * the peer refuses TCP. The caller's reference moves to the copy that is made. */
+int vd__long_request_switch(struct vd_stack *stack, struct vd__buffer **request);
+bool vd__long_request_fall_back(struct vd_stack *stack, struct vd__transaction *transaction,
+                                int error);
 
 /* outbox.c */
 int vd__outbox_reserve(struct vd_stack *stack, uint32_t more);

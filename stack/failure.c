@@ -7,6 +7,10 @@
 
 void vd__transport_error(struct vd_stack *stack, struct vd__transaction *transaction, int error)
 {
+    if (transaction->kind <= VD__KIND_CLIENT &&
+        vd__long_request_fall_back(stack, transaction, error)) {
+        return;
+    }
     stack->counters.transport_errors++;
     switch (transaction->kind) {
     case VD__KIND_CLIENT_INVITE:

@@ -171,10 +171,17 @@ int vd_request_send(struct vd_stack *stack, struct vd_builder *builder, void *us
     }
     if (rc == 0) {
         struct vd__buffer *request = vd__builder_finish(builder);
+        uint32_t datagram = request->flow.endpoint;
         stack->request_hint = request->length;
-        rc = vd__request_launch(stack, transaction, request, user);
+        rc = vd__long_request_switch(stack, &request);
+        if (rc == 0) {
+            rc = vd__request_launch(stack, transaction, request, user);
+        }
         if (rc == 0) {
             builder->token = 0;
+            if (datagram != request->flow.endpoint) {
+                transaction->u.active->datagram = datagram;
+            }
             if (out != NULL) {
                 *out = vd__transaction_name(transaction);
             }
@@ -198,10 +205,13 @@ int vd_ack_send(struct vd_stack *stack, struct vd_builder *builder, vd_time now)
         return rc;
     }
     struct vd__buffer *ack = vd__builder_finish(builder);
-    vd__outbox_push(stack, ack, 0);
-    stack->counters.sent_requests++;
+    rc = vd__long_request_switch(stack, &ack);
+    if (rc == 0) {
+        vd__outbox_push(stack, ack, 0);
+        stack->counters.sent_requests++;
+    }
     vd__buffer_unref(&stack->buffers, ack);
-    return 0;
+    return rc;
 }
 
 void vd_request_abort(struct vd_stack *stack, struct vd_builder *builder)

@@ -24,6 +24,7 @@ void vd_stack_config_init(struct vd_stack_config *config)
         .max_server_transactions = 16000000,
         .max_pending_requests = 1000000,
         .retry_after = 5,
+        .datagram_request_size = 1300,
         .log_level = VD_LOG_NOTICE,
     };
     vd_limits_init(&config->limits);
@@ -274,6 +275,7 @@ int vd_stack_add_endpoint(struct vd_stack *stack, enum vd_transport transport,
         .sent_by_offset = (uint16_t)offset,
         .sent_by_size = (uint16_t)sent_by.n,
         .transport = (uint8_t)transport,
+        .stream = VD__POOL_NONE,
     };
     *endpoint = stack->endpoint_count++;
     return 0;

@@ -53,6 +53,24 @@ static void copy_what_can_be(struct vd_builder *builder, const struct vd_message
     }
 }
 
+/* To with the tag that it lacks (RFC 3261 8.2.6.2). */
+static void copy_to(struct vd_builder *builder, struct vd_message *request, struct vd_str tag)
+{
+    const struct vd_nameaddr *to;
+    if (vd_message_to(request, &to) != 0 || to->tag.n != 0) {
+        copy_what_can_be(builder, request, VD_HEADER_TO);
+        return;
+    }
+    struct vd_builder before = *builder;
+    vd_build_begin_header(builder, VD_HEADER_TO);
+    vd_build_text(builder, vd_message_header(request, VD_HEADER_TO)->value);
+    vd_build_text(builder, VD_STR(";tag="));
+    vd_build_text(builder, tag);
+    if (vd_build_end_header(builder) == VD_ERR_INVALID) {
+        rewind_to(builder, &before);
+    }
+}
+
 /* Whether what was written holds no line end but those of header fields. A faulty request may hold
  * a bare CR, LF or NUL where the values that were decoded do not reach: in a Via below the top one,
  * for example. */
@@ -83,7 +101,7 @@ static int write_head(struct vd_stack *stack, struct vd_builder *builder,
     rewind_to(builder, &before);
     copy_what_can_be(builder, request, VD_HEADER_VIA);
     copy_what_can_be(builder, request, VD_HEADER_FROM);
-    copy_what_can_be(builder, request, VD_HEADER_TO);
+    copy_to(builder, request, text);
     copy_what_can_be(builder, request, VD_HEADER_CALL_ID);
     copy_what_can_be(builder, request, VD_HEADER_CSEQ);
     return builder->error;

@@ -55,7 +55,8 @@ struct vd__active *vd__active_new(struct vd_stack *stack, struct vd__transaction
         return NULL;
     }
     struct vd__active *active = vd__pool_at(&stack->actives, index);
-    *active = (struct vd__active){.index = index, .owner = transaction->index};
+    *active =
+        (struct vd__active){.index = index, .owner = transaction->index, .datagram = VD__POOL_NONE};
     transaction->u.active = active;
     transaction->flags |= VD__FLAG_ACTIVE;
     return active;

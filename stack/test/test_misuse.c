@@ -114,6 +114,27 @@ static void answer_to_a_faulty_request_repeats_what_there_is(void)
     }
 }
 
+/* A top Via that cannot be read is repeated as it is; what does not hang on it is as ever. */
+static void answer_to_a_faulty_via_has_a_to_tag(void)
+{
+    struct harness harness;
+    harness_init(&harness, NULL);
+    struct harness_request request = {.method = "OPTIONS", .via = ";ttl=x"};
+    CU_ASSERT(harness_receive_request(&harness, &request) < 0);
+    CU_ASSERT_EQUAL(harness.sent_count, 1);
+    const char *text = harness_sent(&harness, 0)->text;
+    CU_ASSERT_STRING_EQUAL(harness_value(text, "Via", 0),
+                           "SIP/2.0/UDP 192.0.2.10:5060;branch=z9hG4bK-1;ttl=x");
+    CU_ASSERT(begins(harness_value(text, "To", 0), "<sip:bob@example.com>;tag="));
+    CU_ASSERT(harness_free(&harness));
+
+    harness_init(&harness, NULL);
+    request.to = "<sip:bob@example.com>;tag=mine";
+    harness_receive_request(&harness, &request);
+    CU_ASSERT_STRING_EQUAL(harness_value(harness_sent(&harness, 0)->text, "To", 0), request.to);
+    CU_ASSERT(harness_free(&harness));
+}
+
 /* ---- Builders ---- */
 
 static int begin_request(struct harness *harness, struct vd_builder *builder, const char *method)
@@ -223,6 +244,7 @@ int main(void)
          cancel_gets_through_when_too_many_requests_are_pending},
         {"answer_to_a_faulty_request_repeats_what_there_is",
          answer_to_a_faulty_request_repeats_what_there_is},
+        {"answer_to_a_faulty_via_has_a_to_tag", answer_to_a_faulty_via_has_a_to_tag},
         {"builder_that_was_given_back_writes_nothing_and_sends_nothing",
          builder_that_was_given_back_writes_nothing_and_sends_nothing},
         {"response_given_to_a_function_for_requests_leaves_its_transaction_alone",

@@ -110,6 +110,12 @@ struct vd_stack_config {
     /* Seconds for the Retry-After of these 503 responses; default 5, 0 for none. */
     uint32_t retry_after;
 
+    /* A request of ours that is longer than this, in bytes, is too long for UDP (RFC 3261 18.1.1):
+     * default 1300, right where the path's MTU is not known. It leaves by the endpoint that
+     * vd_stack_pair_endpoints named; when there is none it goes over UDP all the same, which is
+     * counted and logged. */
+    size_t datagram_request_size;
+
     /* The number of this stack among those that share its sockets, 0 to 255: it stands in each
      * branch that this stack writes. */
     uint8_t worker;
@@ -159,6 +165,12 @@ VD_API vd_time vd_stack_now(const struct vd_stack *stack);
  * VD_ERR_NOMEM. Endpoints are numbered from 0 and are never removed. */
 VD_API int vd_stack_add_endpoint(struct vd_stack *stack, enum vd_transport transport,
                                  struct vd_str sent_by, uint32_t *endpoint);
+
+/* Requests that are too long for the endpoint datagram (UDP) leave by the endpoint stream (TCP)
+ * from now on, to the same address and port, with a Via that says so (RFC 3261 18.1.1); if the peer
+ * refuses the connection the request goes over UDP after all. Returns 0, or VD_ERR_INVALID when one
+ * is no endpoint or has the wrong kind of transport. */
+VD_API int vd_stack_pair_endpoints(struct vd_stack *stack, uint32_t datagram, uint32_t stream);
 
 /* Takes a datagram that came on flow (flow->remote is its source). bytes may be overwritten once
  * the call returns. What is no message, or a faulty one, is answered or dropped, counted and
@@ -241,6 +253,8 @@ struct vd_stack_counters {
     uint64_t resent_responses; /* Timer G, and answers to retransmitted requests */
     uint64_t timeouts;         /* Timers B, F and H, and non-INVITE requests left unanswered */
     uint64_t transport_errors;
+    uint64_t long_requests_over_tcp;   /* too long for UDP, so switched to TCP */
+    uint64_t long_requests_over_udp;   /* too long, but there was no TCP or the peer refused it */
     uint64_t overloads;                /* 503 because of a limit */
     uint64_t client_transactions;      /* made */
     uint64_t server_transactions;      /* made */
