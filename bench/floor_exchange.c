@@ -1,7 +1,10 @@
-/*
- * The floor's sender and receiver. An exchange is a REGISTER and its 200, or a call of six messages
- * (INVITE, 180, 200, ACK, BYE, 200). The sender keeps a window of exchanges outstanding, each on
- * the next pair of ports; the receiver answers and remembers nothing.
+/* floor_exchange.c - the floor's sender and receiver.
+ *
+ * An exchange is a REGISTER and its 200, or a call of six messages (INVITE, 180, 200, ACK, BYE,
+ * 200). The sender keeps a window of exchanges outstanding, each on the next pair of ports; the
+ * receiver answers and remembers nothing.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
 #include "floor.h"
@@ -11,7 +14,8 @@
 
 static const int64_t MILLISECOND = 1000000;
 
-/* As SIP's T1 and 64*T1 (RFC 3261 17.1.1.1), but without doubling and looked at coarsely. */
+/* As SIP's T1 and 64*T1 (RFC 3261 17.1.1.1), but without doubling and looked at coarsely. Over TCP
+ * nothing is sent again. */
 static const int64_t RESEND_AFTER = 500 * MILLISECOND;
 static const int64_t RESEND_CHECK = 50 * MILLISECOND;
 static const uint32_t RESEND_LIMIT = 64;
@@ -20,7 +24,7 @@ struct slot {
     uint32_t sequence;
     uint32_t awaited; /* kind of the message that takes it on; FLOOR_KIND_COUNT: not in use */
     uint32_t socket;
-    uint32_t resends;
+    uint32_t waits; /* of RESEND_AFTER */
     int64_t sent_at;
 };
 
@@ -35,6 +39,7 @@ struct floor_sender {
     struct floor_loop *loop;
     struct floor_socket *sockets;
     struct floor_address *peers; /* the receiver's address for each socket */
+    pid_t receiver;              /* whose CPU time is counted too; 0 for none */
     struct slot *slots;
     uint32_t slot_count;
     uint32_t next_socket;
@@ -72,8 +77,8 @@ static void send_message(struct floor_sender *sender, uint32_t index, enum floor
     struct slot *slot = &sender->slots[index];
     struct floor_header header = {.slot = index, .sequence = slot->sequence, .kind = kind};
     slot->sent_at = sender->now;
-    if (floor_loop_send(sender->loop, &sender->sockets[slot->socket], &sender->peers[slot->socket],
-                        &header) < 0) {
+    if (floor_loop_send(sender->loop, floor_socket_at(sender->sockets, slot->socket),
+                        &sender->peers[slot->socket], &header) < 0) {
         sender->failed = true;
     }
 }
@@ -83,7 +88,7 @@ static void begin_exchange(struct floor_sender *sender, uint32_t index)
     struct slot *slot = &sender->slots[index];
     bool invite = sender->options->invite;
     slot->sequence++;
-    slot->resends = 0;
+    slot->waits = 0;
     slot->socket = sender->next_socket;
     slot->awaited = invite ? FLOOR_INVITE_200 : FLOOR_REGISTER_200;
     if (++sender->next_socket == sender->options->ports) {
@@ -112,8 +117,8 @@ static void end_exchange(struct floor_sender *sender, uint32_t index)
     }
 }
 
-static void sender_on_datagram(void *side, struct floor_socket *socket,
-                               const struct floor_header *header, const struct floor_address *from)
+static void sender_on_message(void *side, struct floor_socket *socket,
+                              const struct floor_header *header, const struct floor_address *from)
 {
     struct floor_sender *sender = side;
     (void)socket;
@@ -127,7 +132,7 @@ static void sender_on_datagram(void *side, struct floor_socket *socket,
     }
     if (header->kind == FLOOR_INVITE_200) {
         slot->awaited = FLOOR_BYE_200;
-        slot->resends = 0;
+        slot->waits = 0;
         send_message(sender, header->slot, FLOOR_ACK);
         send_message(sender, header->slot, FLOOR_BYE);
     } else {
@@ -146,9 +151,13 @@ static int resend_overdue(struct floor_sender *sender)
         if (slot->awaited == FLOOR_KIND_COUNT || sender->now - slot->sent_at < RESEND_AFTER) {
             continue;
         }
-        if (++slot->resends > RESEND_LIMIT) {
+        if (++slot->waits > RESEND_LIMIT) {
             return floor_fail("no answer from %s port %u", sender->options->bind_text,
-                              sender->options->base_port + sender->options->ports + slot->socket);
+                              sender->options->receiver_port + slot->socket);
+        }
+        if (sender->options->tcp) {
+            slot->sent_at = sender->now;
+            continue;
         }
         sender->resends++;
         /* In each exchange a request's kind is the one before its response's, the 180 aside. */
@@ -158,13 +167,23 @@ static int resend_overdue(struct floor_sender *sender)
     return 0;
 }
 
+static int64_t read_cpu(const struct floor_sender *sender)
+{
+    clockid_t receiver;
+    int64_t cpu = read_clock(CLOCK_PROCESS_CPUTIME_ID);
+    if (sender->receiver != 0 && clock_getcpuclockid(sender->receiver, &receiver) == 0) {
+        cpu += read_clock(receiver);
+    }
+    return cpu;
+}
+
 static void begin_counting(struct floor_sender *sender)
 {
     sender->phase = COUNTING;
     sender->began_at = sender->now;
     sender->completed = 0;
     sender->resends = 0;
-    sender->cpu = read_clock(CLOCK_PROCESS_CPUTIME_ID);
+    sender->cpu = read_cpu(sender);
 }
 
 static void end_counting(struct floor_sender *sender)
@@ -174,8 +193,9 @@ static void end_counting(struct floor_sender *sender)
             .exchanges = sender->completed,
             .pairs = sender->completed * (sender->options->invite ? 2 : 1),
             .resends = sender->resends,
-            .elapsed = read_clock(CLOCK_MONOTONIC) - sender->began_at,
-            .cpu = read_clock(CLOCK_PROCESS_CPUTIME_ID) - sender->cpu,
+            .began = sender->began_at,
+            .ended = read_clock(CLOCK_MONOTONIC),
+            .cpu = read_cpu(sender) - sender->cpu,
         };
     }
     sender->phase = DRAINING;
@@ -224,10 +244,11 @@ int floor_sender_run(struct floor_sender *sender, const volatile sig_atomic_t *i
     return 0;
 }
 
-bool floor_sender_result(const struct floor_sender *sender, struct floor_result *result)
+void floor_sender_result(const struct floor_sender *sender, struct floor_result *result)
 {
     *result = sender->result;
-    return !sender->interrupted && sender->phase == DRAINING && sender->outstanding == 0;
+    result->complete =
+        !sender->interrupted && sender->phase == DRAINING && sender->outstanding == 0;
 }
 
 static int allocate_slots(struct floor_sender *sender)
@@ -235,7 +256,7 @@ static int allocate_slots(struct floor_sender *sender)
     const struct floor_options *options = sender->options;
     sender->slot_count = options->window;
     if (options->duration == 0 && options->runs < options->window) {
-        sender->slot_count = (uint32_t)options->runs;
+        sender->slot_count = options->runs > 0 ? (uint32_t)options->runs : 1;
     }
     sender->slots = calloc(sender->slot_count, sizeof *sender->slots);
     sender->peers = calloc(options->ports, sizeof *sender->peers);
@@ -246,13 +267,13 @@ static int allocate_slots(struct floor_sender *sender)
         sender->slots[i].awaited = FLOOR_KIND_COUNT;
     }
     for (uint32_t i = 0; i < options->ports; i++) {
-        uint32_t port = options->base_port + options->ports + i;
-        sender->peers[i] = floor_address_at(options, port);
+        sender->peers[i] = floor_address_at(options, options->receiver_port + i);
     }
     return 0;
 }
 
-struct floor_sender *floor_sender_new(const struct floor_options *options, struct floor_loop *loop)
+struct floor_sender *floor_sender_new(const struct floor_options *options, struct floor_loop *loop,
+                                      pid_t receiver)
 {
     struct floor_sender *sender = calloc(1, sizeof *sender);
     if (sender == NULL) {
@@ -261,8 +282,10 @@ struct floor_sender *floor_sender_new(const struct floor_options *options, struc
     }
     sender->options = options;
     sender->loop = loop;
+    sender->receiver = receiver;
     if (allocate_slots(sender) == 0) {
-        sender->sockets = floor_sockets_open(loop, options->base_port, sender_on_datagram, sender);
+        sender->sockets = floor_sockets_open(loop, options->sender_port, sender->peers,
+                                             sender_on_message, sender);
     }
     if (sender->sockets == NULL) {
         floor_sender_free(sender);
@@ -293,9 +316,8 @@ static int answer(struct floor_receiver *receiver, struct floor_socket *socket,
     return floor_loop_send(receiver->loop, socket, to, &header);
 }
 
-static void receiver_on_datagram(void *side, struct floor_socket *socket,
-                                 const struct floor_header *header,
-                                 const struct floor_address *from)
+static void receiver_on_message(void *side, struct floor_socket *socket,
+                                const struct floor_header *header, const struct floor_address *from)
 {
     struct floor_receiver *receiver = side;
     int error = 0;
@@ -328,8 +350,8 @@ struct floor_receiver *floor_receiver_new(const struct floor_options *options,
     }
     receiver->loop = loop;
     receiver->socket_count = options->ports;
-    receiver->sockets = floor_sockets_open(loop, options->base_port + options->ports,
-                                           receiver_on_datagram, receiver);
+    receiver->sockets =
+        floor_sockets_open(loop, options->receiver_port, NULL, receiver_on_message, receiver);
     if (receiver->sockets == NULL) {
         floor_receiver_free(receiver);
         return NULL;
@@ -344,4 +366,14 @@ void floor_receiver_free(struct floor_receiver *receiver)
     }
     floor_sockets_close(receiver->sockets, receiver->socket_count);
     free(receiver);
+}
+
+void floor_receiver_run(struct floor_loop *loop)
+{
+    while (!floor_loop_stopped(loop)) {
+        if (floor_loop_flush(loop) < 0 || floor_loop_wait(loop, -1) < 0 ||
+            floor_loop_receive(loop) < 0) {
+            break;
+        }
+    }
 }

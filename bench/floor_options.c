@@ -1,4 +1,7 @@
-/* The floor's command line. */
+/* floor_options.c - the floor's command line.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #define _GNU_SOURCE
 #include "floor.h"
 
@@ -18,6 +21,7 @@ enum {
 
 enum option_code {
     OPTION_UDP = 1,
+    OPTION_TCP,
     OPTION_PORTS,
     OPTION_RUNS,
     OPTION_WINDOW,
@@ -28,6 +32,7 @@ enum option_code {
     OPTION_DURATION,
     OPTION_WARMUP,
     OPTION_THREADS,
+    OPTION_SELECTOR,
     OPTION_REQUEST_BYTES,
     OPTION_RESPONSE_BYTES,
     OPTION_SIZES,
@@ -38,6 +43,7 @@ enum option_code {
 
 static const struct option OPTIONS[] = {
     {"udp", no_argument, NULL, OPTION_UDP},
+    {"tcp", no_argument, NULL, OPTION_TCP},
     {"ports", required_argument, NULL, OPTION_PORTS},
     {"runs", required_argument, NULL, OPTION_RUNS},
     {"window", required_argument, NULL, OPTION_WINDOW},
@@ -48,6 +54,7 @@ static const struct option OPTIONS[] = {
     {"duration", required_argument, NULL, OPTION_DURATION},
     {"warmup", required_argument, NULL, OPTION_WARMUP},
     {"threads", required_argument, NULL, OPTION_THREADS},
+    {"selector", required_argument, NULL, OPTION_SELECTOR},
     {"request-bytes", required_argument, NULL, OPTION_REQUEST_BYTES},
     {"response-bytes", required_argument, NULL, OPTION_RESPONSE_BYTES},
     {"sizes", required_argument, NULL, OPTION_SIZES},
@@ -65,38 +72,50 @@ struct command_line {
     bool duration_given;
     bool register_bytes_given;
     bool call_bytes_given;
+    uint32_t base_port;
 };
+
+/* The lengths of testStack's messages on ports of five digits of 127.0.0.1: a UDP Via has an empty
+ * rport as well, TCP makes URIs longer. */
+static const uint32_t UDP_BYTES[FLOOR_KIND_COUNT] = {415, 377, 688, 377, 670, 347, 347, 320};
+static const uint32_t TCP_BYTES[FLOOR_KIND_COUNT] = {443, 391, 716, 391, 684, 361, 361, 320};
 
 static const char HELP[] =
     "Usage: floor [OPTION]...\n"
-    "Moves the bytes of SIP exchanges over UDP sockets with no SIP in them: the rate that a SIP\n"
+    "Moves the bytes of SIP exchanges over sockets with no SIP in them: the rate that a SIP\n"
     "program with the same sockets, batches and threads could reach if SIP cost nothing.\n"
     "\n"
-    "      --udp               over UDP (default, and all there is)\n"
-    "      --ports N           UDP sockets a side, 1 to 32767 (default 1)\n"
+    "      --udp               over UDP (default)\n"
+    "      --tcp               over TCP: a connection for each pair of ports\n"
+    "      --ports N           ports a side, 1 to 32767 (default 1)\n"
     "      --runs N            exchanges to make (default 10000)\n"
     "      --duration S        make exchanges for S seconds instead of --runs\n"
     "      --warmup S          first make exchanges for S seconds that do not count\n"
     "      --window N          exchanges outstanding at a time, 1 to 1000000 (default 100)\n"
     "      --invite            an exchange is a call (INVITE, 180, 200, ACK, BYE, 200), which\n"
     "                          counts as two pairs, instead of a REGISTER and its 200\n"
-    "      --threads MODE      event: a loop and a thread a side (default); common: one for both\n"
+    "      --threads MODE      event: a loop and a thread a side (default); common: one for\n"
+    "                          both; process: a process a side, or several when a process may\n"
+    "                          not open enough files\n"
+    "      --selector NAME     epoll (default), or io_uring, which is for UDP\n"
     "      --bind ADDR         address of both sides (default 127.0.0.1, or ::1 with --ipv6)\n"
     "      --ipv6              over IPv6\n"
     "      --base-port P       the sender's ports from P up, then the receiver's (default 11000)\n"
-    "      --request-bytes N   payload of a REGISTER, 12 to 65507 (default 420)\n"
-    "      --response-bytes N  payload of its 200, 12 to 65507 (default 360)\n"
+    "      --request-bytes N   payload of a REGISTER, 12 to 65507 (default 415; TCP 443)\n"
+    "      --response-bytes N  payload of its 200, 12 to 65507 (default 377; TCP 391)\n"
     "      --sizes A,B,C,D,E,F payloads of the six messages of a call, in their order\n"
-    "                          (default 700,420,700,380,390,360)\n"
+    "                          (default 688,377,670,347,347,320; TCP\n"
+    "                          716,391,684,361,361,320)\n"
     "      --json FILE         write the figures to FILE as JSON; - is stdout\n"
     "      --help              print this and end\n"
     "      --version           print the version and end\n"
     "\n"
     "The exit status is 0 when every exchange was completed, 1 when one was not or the run could\n"
-    "not be made, 2 when the command line is wrong.\n";
+    "not be made, 2 when the command line is wrong, 77 when the system has or allows no\n"
+    "io_uring.\n";
 
 /* Counts changes that make the figures of two versions differ. */
-static const char VERSION[] = "floor 1\n";
+static const char VERSION[] = "floor 2\n";
 
 int floor_fail(const char *format, ...)
 {
@@ -173,13 +192,26 @@ static int parse_sizes(uint32_t *bytes, const char *name, const char *text)
     return 0;
 }
 
-static int parse_threads(bool *common, const char *name, const char *text)
+static int parse_threads(enum floor_threads *threads, const char *name, const char *text)
 {
-    *common = strcmp(text, "common") == 0;
-    if (!*common && strcmp(text, "event") != 0) {
-        return floor_fail("--%s: '%s' is neither event nor common", name, text);
+    if (strcmp(text, "event") == 0) {
+        *threads = FLOOR_EVENT;
+    } else if (strcmp(text, "common") == 0) {
+        *threads = FLOOR_COMMON;
+    } else if (strcmp(text, "process") == 0) {
+        *threads = FLOOR_PROCESS;
+    } else {
+        return floor_fail("--%s: '%s' is none of event, common, process", name, text);
     }
     return 0;
+}
+
+static int parse_selector(bool *uring, const char *name, const char *text)
+{
+    *uring = strcmp(text, "io_uring") == 0;
+    return *uring || strcmp(text, "epoll") == 0
+               ? 0
+               : floor_fail("--%s: '%s' is none of epoll, io_uring", name, text);
 }
 
 static int resolve_bind(struct floor_options *options, int family)
@@ -202,7 +234,7 @@ static int resolve_bind(struct floor_options *options, int family)
 
 static int check_together(const struct command_line *line)
 {
-    const struct floor_options *options = line->options;
+    struct floor_options *options = line->options;
     if (line->runs_given && line->duration_given) {
         return floor_fail("--runs and --duration exclude each other");
     }
@@ -213,9 +245,19 @@ static int check_together(const struct command_line *line)
     if (line->call_bytes_given && !options->invite) {
         return floor_fail("--sizes needs --invite");
     }
-    uint32_t last_port = options->base_port + 2 * options->ports - 1;
+    if (options->uring && options->tcp) {
+        return floor_fail("--selector io_uring is for UDP");
+    }
+    uint32_t last_port = line->base_port + 2 * options->ports - 1;
     if (last_port > UINT16_MAX) {
-        return floor_fail("ports %u to %u go past 65535", options->base_port, last_port);
+        return floor_fail("ports %u to %u go past 65535", line->base_port, last_port);
+    }
+    options->sender_port = line->base_port;
+    options->receiver_port = line->base_port + options->ports;
+    for (size_t i = 0; i < FLOOR_KIND_COUNT; i++) {
+        if (options->bytes[i] == 0) {
+            options->bytes[i] = options->tcp ? TCP_BYTES[i] : UDP_BYTES[i];
+        }
     }
     return 0;
 }
@@ -225,6 +267,10 @@ static int parse_option(struct command_line *line, enum option_code option, cons
 {
     struct floor_options *options = line->options;
     switch (option) {
+    case OPTION_UDP:
+    case OPTION_TCP:
+        options->tcp = option == OPTION_TCP;
+        return 0;
     case OPTION_PORTS:
         return parse_count32(&options->ports, name, optarg, 1, UINT16_MAX / 2);
     case OPTION_RUNS:
@@ -242,14 +288,16 @@ static int parse_option(struct command_line *line, enum option_code option, cons
         line->family = AF_INET6;
         return 0;
     case OPTION_BASE_PORT:
-        return parse_count32(&options->base_port, name, optarg, 1, UINT16_MAX);
+        return parse_count32(&line->base_port, name, optarg, 1, UINT16_MAX);
     case OPTION_DURATION:
         line->duration_given = true;
         return parse_seconds(&options->duration, name, optarg, 0.001);
     case OPTION_WARMUP:
         return parse_seconds(&options->warmup, name, optarg, 0);
     case OPTION_THREADS:
-        return parse_threads(&options->common, name, optarg);
+        return parse_threads(&options->threads, name, optarg);
+    case OPTION_SELECTOR:
+        return parse_selector(&options->uring, name, optarg);
     case OPTION_REQUEST_BYTES:
         line->register_bytes_given = true;
         return parse_bytes(&options->bytes[FLOOR_REGISTER], name, optarg);
@@ -263,31 +311,23 @@ static int parse_option(struct command_line *line, enum option_code option, cons
         options->json = optarg;
         return 0;
     default:
-        return 0; /* --udp is what is done anyway */
+        return 0;
     }
 }
 
 static void set_defaults(struct floor_options *options)
 {
     *options = (struct floor_options){
+        .processes = 1,
         .ports = 1,
         .window = 100,
         .runs = 10000,
-        .base_port = 11000,
     };
-    options->bytes[FLOOR_REGISTER] = 420;
-    options->bytes[FLOOR_REGISTER_200] = 360;
-    options->bytes[FLOOR_INVITE] = 700;
-    options->bytes[FLOOR_INVITE_180] = 420;
-    options->bytes[FLOOR_INVITE_200] = 700;
-    options->bytes[FLOOR_ACK] = 380;
-    options->bytes[FLOOR_BYE] = 390;
-    options->bytes[FLOOR_BYE_200] = 360;
 }
 
 enum floor_command floor_options_parse(struct floor_options *options, int argc, char **argv)
 {
-    struct command_line line = {.options = options, .family = AF_INET};
+    struct command_line line = {.options = options, .family = AF_INET, .base_port = 11000};
     int option;
     int index = 0;
     set_defaults(options);

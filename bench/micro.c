@@ -1,6 +1,7 @@
-/*
- * micro: what parsing, matching, building and timers cost, beside what Sofia-SIP takes to parse the
- * same messages in the same run. The command line and main().
+/* micro.c - what parsing, matching, building and timers cost, beside what Sofia-SIP takes to parse
+ * the same messages in the same run. The command line and main().
+ *
+ * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
 #include "micro.h"
@@ -25,10 +26,10 @@ static const struct option OPTIONS[] = {
 static const char HELP[] =
     "Usage: micro [OPTION]...\n"
     "Times what the stack does to one message or one timer, and Sofia-SIP's parse of the same\n"
-    "messages. Parsing includes the decoding of the top Via, From, To, Call-ID, CSeq, "
-    "Max-Forwards,\n"
-    "Contact and Content-Length; Sofia-SIP decodes what it does by default. Every round takes a\n"
-    "sample of each; the medians are printed. A ratio is Sofia-SIP's parse over the line's time.\n"
+    "messages. Parsing includes the decoding of the top Via, From, To, Call-ID, CSeq,\n"
+    "Max-Forwards, Contact and Content-Length; Sofia-SIP decodes what it does by default. Every\n"
+    "round takes a sample of each; the medians are printed. A ratio is Sofia-SIP's parse over the\n"
+    "line's time.\n"
     "\n"
     "      --rounds N   samples of each, 1 to 100000 (default 101)\n"
     "      --json FILE  write the figures to FILE as JSON; - is stdout\n"

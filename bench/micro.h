@@ -1,12 +1,12 @@
-/*
- * Private to bench/micro: what single steps of the stack cost, beside what Sofia-SIP takes to parse
- * the same messages.
+/* micro.h - what the files of bench/micro share.
  *
  * What is timed is a work. Works that share a context are a group; each micro_*.c with something to
  * time defines its groups. micro_rounds.c takes a sample of every work in each round, so that
  * whatever disturbs the machine disturbs all of them.
  *
  * Functions that return int return 0, or -1 after they have said why on stderr.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef BENCH_MICRO_H
 #define BENCH_MICRO_H

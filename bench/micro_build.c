@@ -1,4 +1,7 @@
-/* Building a request and a response into a buffer. */
+/* micro_build.c - building a request and a response into a buffer.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "micro.h"
 
 #include <viaduct/build.h>

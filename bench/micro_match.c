@@ -1,7 +1,10 @@
-/*
- * Parsing and matching: a message goes into vd_stack_receive and finds the transaction that it
- * belongs to, one of 100. The time includes the checks of the message, what the state machine does
- * with it and, for a request that comes again, the response that goes out again.
+/* micro_match.c - parsing and matching: a message goes into vd_stack_receive and finds the
+ * transaction that it belongs to, one of 100.
+ *
+ * The time includes the checks of the message, what the state machine does with it and, for a
+ * request that comes again, the response that goes out again.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "micro.h"
 

@@ -1,4 +1,7 @@
-/* The messages that are parsed. */
+/* micro_messages.c - the messages that are parsed.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "micro.h"
 
 static const char INVITE[] =

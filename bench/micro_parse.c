@@ -1,4 +1,7 @@
-/* Parsing: the message and the values that every element needs. */
+/* micro_parse.c - parsing: the message and the values that every element needs.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "micro.h"
 
 #include <viaduct/message.h>

@@ -1,4 +1,7 @@
-/* Prints the figures. */
+/* micro_report.c - prints the figures.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #define _GNU_SOURCE
 #include "micro.h"
 

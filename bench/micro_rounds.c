@@ -1,4 +1,7 @@
-/* Takes the samples. */
+/* micro_rounds.c - takes the samples.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #define _GNU_SOURCE
 #include "micro.h"
 

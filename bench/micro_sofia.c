@@ -1,5 +1,9 @@
-/* Sofia-SIP's parse, with the flags and the decoding that it has by default. msg_make copies the
- * bytes, as it must: its messages own theirs. */
+/* micro_sofia.c - Sofia-SIP's parse, with the flags and the decoding that it has by default.
+ *
+ * msg_make copies the bytes, as it must: its messages own theirs.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "micro.h"
 
 #include <sofia-sip/msg.h>

@@ -1,11 +1,14 @@
-/*
- * Arming and cancelling timers: a lane, which the transactions' timers use, and the wheel. Both are
- * internal to the library, and this file alone of the programs includes internal headers: through
- * the public functions the cost of the structures could not be told from that of what is round
- * them.
+/* micro_timers.c - arming and cancelling timers: a lane, which the transactions' timers use, and
+ * the wheel.
+ *
+ * Both are internal to the library, and this file alone of the programs includes internal headers:
+ * through the public functions the cost of the structures could not be told from that of what is
+ * round them.
  *
  * "Fresh" timers are those of transactions that end soon: of 100 outstanding the oldest is
  * cancelled and armed anew. "Random" ones are picked out of all that are pending.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "micro.h"
 

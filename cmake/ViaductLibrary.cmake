@@ -24,13 +24,13 @@ set_target_properties(viaduct_shared PROPERTIES
     SOVERSION 0
     EXPORT_NAME viaduct
     VERIFY_INTERFACE_HEADER_SETS ON)
-target_link_libraries(viaduct_shared PRIVATE Threads::Threads)
-target_link_libraries(viaduct_static PUBLIC Threads::Threads)
+target_link_libraries(viaduct_shared PRIVATE Threads::Threads OpenSSL::SSL viaduct_uring)
+target_link_libraries(viaduct_static PUBLIC Threads::Threads OpenSSL::SSL viaduct_uring)
 target_link_options(viaduct_shared PRIVATE ${VIADUCT_LTO_LINK_OPTIONS})
 add_library(viaduct::viaduct ALIAS viaduct_shared)
 add_library(viaduct::viaduct_static ALIAS viaduct_static)
 
-install(TARGETS viaduct_shared viaduct_static
+install(TARGETS viaduct_shared viaduct_static viaduct_uring
     EXPORT viaductTargets
     FILE_SET HEADERS)
 set(VIADUCT_PACKAGE_FOLDER "${CMAKE_INSTALL_LIBDIR}/cmake/viaduct")

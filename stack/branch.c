@@ -1,3 +1,7 @@
+/* branch.c - the branch parameters that this stack writes, and reads in responses.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "branch.h"
 
 #include <viaduct/error.h>

@@ -1,3 +1,7 @@
+/* buffer.c - buffers for outgoing messages, in size classes.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "buffer.h"
 
 /* Room for data in each class. Steps of about a third keep the waste of a kept response small. */

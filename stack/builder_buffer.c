@@ -1,6 +1,9 @@
+/* builder_buffer.c - a builder whose message is a buffer of the stack's, which grows by moving to a
+ * larger one.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "core.h"
-
-/* A builder whose message is a buffer of the stack's, which grows by moving to a larger one. */
 
 static struct vd__buffer *buffer_of(const struct vd_builder *builder)
 {

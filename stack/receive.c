@@ -1,6 +1,9 @@
+/* receive.c - what comes in: checked, matched with its transaction (RFC 3261 17.1.3, 17.2.3), or
+ * refused.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "core.h"
-
-/* What comes in: checked, matched with its transaction (RFC 3261 17.1.3, 17.2.3), or refused. */
 
 /* At most this many server transactions have the same key: those of one branch, which differ in
  * their method, or of one request of an RFC 2543 peer, which differ in the To tag as well. A branch

@@ -1,6 +1,8 @@
+/* response.c - responses of ours, and where they go (RFC 3261 8.2.6, 17.2, 18.2.2).
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "core.h"
-
-/* Responses of ours: RFC 3261 8.2.6, 17.2 and 18.2.2. */
 
 /* Where the responses to a request go (18.2.2): back on its connection, and should that be gone, to
  * the source address at the port of sent-by; over UDP to maddr if there is one, else to the source

@@ -1,12 +1,15 @@
+/* response_head.c - the header fields that every response to a request repeats (RFC 3261 8.2.6.2,
+ * 18.2.1, RFC 3581 4).
+ *
+ * They come from a message that was parsed, so they hold no line end but folds: they are copied
+ * without another look, a quoted NUL (RFC 4475 3.1.1.2) included.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "core.h"
 
 #include "build_text.h"
 #include "lex.h"
-
-/* The header fields that every response to a request repeats: RFC 3261 8.2.6.2, 18.2.1, RFC 3581 4.
- *
- * They come from a message that was parsed, so they hold no line end but folds: they are copied
- * without another look, a quoted NUL (RFC 4475 3.1.1.2) included. */
 
 /* The name and the line end of a header field, rounded up. */
 #define AROUND 16

@@ -1,3 +1,7 @@
+/* siphash.c - SipHash-1-3, fed in pieces.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "siphash.h"
 
 static inline uint64_t rotate(uint64_t x, unsigned bits)

@@ -41,6 +41,15 @@ void latency_add(struct latency *latency, uint64_t value)
     }
 }
 
+void latency_merge(struct latency *latency, const struct latency *other)
+{
+    latency->count += other->count;
+    latency->max = other->max > latency->max ? other->max : latency->max;
+    for (size_t i = 0; i < LATENCY_BUCKETS; i++) {
+        latency->buckets[i] += other->buckets[i];
+    }
+}
+
 uint64_t latency_percentile(const struct latency *latency, uint32_t part, uint32_t whole)
 {
     /* count * part may not fit, so the quotient and the remainder are scaled apart. */

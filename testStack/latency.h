@@ -29,6 +29,9 @@ void latency_reset(struct latency *latency);
 
 void latency_add(struct latency *latency, uint64_t value);
 
+/* Adds what another histogram has counted. */
+void latency_merge(struct latency *latency, const struct latency *other);
+
 /* The value that at least part/whole of all values are not above: latency_percentile(l, 999, 1000)
  * is the 99.9th percentile. part is at least 1 and at most whole. 0 when nothing was added. */
 uint64_t latency_percentile(const struct latency *latency, uint32_t part, uint32_t whole);

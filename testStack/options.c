@@ -7,18 +7,22 @@
 #define _GNU_SOURCE
 #include "options.h"
 
+#include "address.h"
 #include "fail.h"
+#include "help.h"
+#include "parse.h"
+#include "selector.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
     LARGEST_WINDOW = 1000000,
     LONGEST_WAIT_MS = 60000,
+    LONGEST_DELAY_MS = 60000,
     MOST_VERBOSE = 3,
+    MOST_CORES = 1024,
     DEFAULT_BASE_PORT = 11000, /* below the ephemeral ports */
 };
 
@@ -36,6 +40,18 @@ enum option_code {
     OPTION_LOG_TYPE = 'l',
     OPTION_LOG_LEVEL = 'v',
     OPTION_UDP = 256,
+    OPTION_TCP,
+    OPTION_NO_LISTEN,
+    OPTION_GATE,
+    OPTION_GATE_CORES,
+    OPTION_METHOD,
+    OPTION_ROLE,
+    OPTION_PEER,
+    OPTION_LOSS,
+    OPTION_DUP,
+    OPTION_REORDER,
+    OPTION_DELAY,
+    OPTION_SEED,
     OPTION_BASE_PORT,
     OPTION_PORT,
     OPTION_DURATION,
@@ -60,6 +76,18 @@ static const char SHORT_OPTIONS[] = "r:w:p:t:b:n:i6s:l:v:";
 
 static const struct option OPTIONS[] = {
     {"udp", no_argument, NULL, OPTION_UDP},
+    {"tcp", no_argument, NULL, OPTION_TCP},
+    {"no-listen", no_argument, NULL, OPTION_NO_LISTEN},
+    {"gate", required_argument, NULL, OPTION_GATE},
+    {"gate-cores", required_argument, NULL, OPTION_GATE_CORES},
+    {"method", required_argument, NULL, OPTION_METHOD},
+    {"role", required_argument, NULL, OPTION_ROLE},
+    {"peer", required_argument, NULL, OPTION_PEER},
+    {"loss", required_argument, NULL, OPTION_LOSS},
+    {"dup", required_argument, NULL, OPTION_DUP},
+    {"reorder", required_argument, NULL, OPTION_REORDER},
+    {"delay", required_argument, NULL, OPTION_DELAY},
+    {"seed", required_argument, NULL, OPTION_SEED},
     {"ports", required_argument, NULL, OPTION_PORTS},
     {"runs", required_argument, NULL, OPTION_RUNS},
     {"window", required_argument, NULL, OPTION_WINDOW},
@@ -111,124 +139,103 @@ static const struct refusal {
 /* reSIProcate's thread types as modes of ours. */
 static const struct thread_type {
     const char *name;
-    bool common;
+    enum threads threads;
     bool polls; /* never sleeps unless --select-time says otherwise */
 } THREAD_TYPES[] = {
-    {"none", true, true},    {"common", true, false}, {"std", false, false},
-    {"intr", false, false},  {"event", false, false}, {"epoll", false, false},
-    {"fdset", false, false}, {"poll", false, false},
+    {"none", THREADS_COMMON, true},  {"common", THREADS_COMMON, false},
+    {"std", THREADS_EVENT, false},   {"intr", THREADS_EVENT, false},
+    {"event", THREADS_EVENT, false}, {"epoll", THREADS_EVENT, false},
+    {"fdset", THREADS_EVENT, false}, {"poll", THREADS_EVENT, false},
 };
 
 /* What is known of the command line beside the options themselves. */
 struct command_line {
     struct options *options;
     const char *bind;
+    const char *peer;
+    const char *sends; /* the last option that is about what a sender does; NULL for none */
     bool ipv6;
     bool runs_given;
     bool duration_given;
     bool wait_given;
+    bool seed_given;
     bool polls;
+    uint32_t base_port;
 };
 
-static const char HELP[] =
-    "Usage: testStack [OPTION]...\n"
-    "Runs two SIP stacks, a sender and a receiver, which exchange SIP transactions over real\n"
-    "sockets, and prints how many transaction pairs per second they made.\n"
-    "\n"
-    "      --udp             over UDP (default, and all there is)\n"
-    "      --ports N         UDP sockets a side, 1 to 32767 (default 1)\n"
-    "      --runs N          registrations or calls to make (default 10000)\n"
-    "      --duration S      make them for S seconds instead of --runs\n"
-    "      --warmup S        first make some for S seconds that do not count\n"
-    "      --window N        how many are outstanding at a time, 1 to 1000000 (default 100)\n"
-    "      --invite          make calls (INVITE, 180, 200, ACK, BYE, 200), each of which counts\n"
-    "                        as two pairs, instead of registrations (REGISTER, 200)\n"
-    "      --threads MODE    event: a loop and a thread a side (default); common: one for both\n"
-    "      --selector NAME   epoll (default, and all there is)\n"
-    "      --bind ADDR       address of both sides (default 127.0.0.1, or ::1 with --ipv6)\n"
-    "      --ipv6            over IPv6\n"
-    "      --base-port P     the sender's ports from P up, then the receiver's (default 11000)\n"
-    "      --json FILE       write the figures to FILE as JSON; - is stdout\n"
-    "      --csv FILE        write them as CSV, a header line and one row; - is stdout\n"
-    "      --verbose N       1: print counters as well; 2: log what is dropped or fails, to\n"
-    "                        stderr; 3: log more (default 0)\n"
-    "      --help            print this and end\n"
-    "      --version         print the version and end\n"
-    "\n"
-    "Options of reSIProcate's testStack:\n"
-    "  -r, --num-runs N      as --runs\n"
-    "  -w, --window-size N   as --window\n"
-    "  -n, --numports N      as --ports\n"
-    "  -b ADDR               as --bind\n"
-    "  -i                    as --invite\n"
-    "  -6, --v6              as --ipv6\n"
-    "      --port P          as --base-port; 0 is the default\n"
-    "  -p, --protocol NAME   udp\n"
-    "  -t, --thread-type T   none and common: --threads common; std, intr, event, epoll, fdset\n"
-    "                        and poll: --threads event; none polls\n"
-    "  -s, --select-time MS  longest wait of a turn of a loop, 0 to 60000; 0 polls (default 0\n"
-    "                        with --thread-type none, else no limit)\n"
-    "      --listen 1        bind the sender's ports, as UDP must\n"
-    "\n"
-    "The exit status is 0 when every pair was completed, 1 when one was not or the run could not\n"
-    "be made, 2 when the command line is wrong.\n";
-
-static int parse_count(uint64_t *value, const char *name, const char *text, uint64_t least,
-                       uint64_t most)
+static int parse_port(struct command_line *line, const char *name, const char *text, uint32_t least)
 {
-    char *end;
-    errno = 0;
-    unsigned long long parsed = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || parsed < least ||
-        parsed > most) {
-        return fail("%s: '%s' is not a number from %llu to %llu", name, text,
-                    (unsigned long long)least, (unsigned long long)most);
-    }
-    *value = parsed;
-    return 0;
-}
-
-static int parse_count32(uint32_t *value, const char *name, const char *text, uint32_t least,
-                         uint32_t most)
-{
-    uint64_t wide = 0;
-    if (parse_count(&wide, name, text, least, most) < 0) {
+    if (parse_count32(&line->base_port, name, text, least, UINT16_MAX) < 0) {
         return -1;
     }
-    *value = (uint32_t)wide;
+    if (line->base_port == 0) {
+        line->base_port = DEFAULT_BASE_PORT;
+    }
     return 0;
 }
 
-static int parse_seconds(vd_time *time, const char *name, const char *text, double least)
+/* The number of text among words; -1 when it is none of them. */
+static int find_word(const char *const *words, size_t count, const char *text)
 {
-    static const double DAY = 86400;
-    char *end;
-    double seconds = strtod(text, &end);
-    if (text[strspn(text, "0123456789.")] != '\0' || end == text || *end != '\0' ||
-        seconds < least || seconds > DAY) {
-        return fail("%s: '%s' is not a time from %g to %g seconds", name, text, least, DAY);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            return (int)i;
+        }
     }
-    *time = (vd_time)(seconds * (double)VD_SEC);
-    return 0;
-}
-
-static int parse_port(struct options *options, const char *name, const char *text, uint32_t least)
-{
-    if (parse_count32(&options->base_port, name, text, least, UINT16_MAX) < 0) {
-        return -1;
-    }
-    if (options->base_port == 0) {
-        options->base_port = DEFAULT_BASE_PORT;
-    }
-    return 0;
+    return -1;
 }
 
 static int parse_threads(struct command_line *line, const char *name, const char *text)
 {
-    line->options->common = strcmp(text, "common") == 0;
+    static const char *const WORDS[] = {
+        [THREADS_EVENT] = "event",
+        [THREADS_COMMON] = "common",
+        [THREADS_PROCESS] = "process",
+    };
+    int found = find_word(WORDS, sizeof WORDS / sizeof WORDS[0], text);
+    if (found < 0) {
+        return fail("%s: '%s' is none of event, common, process", name, text);
+    }
+    line->options->threads = (enum threads)found;
     line->polls = false;
-    if (!line->options->common && strcmp(text, "event") != 0) {
-        return fail("%s: '%s' is neither event nor common", name, text);
+    return 0;
+}
+
+static int parse_method(struct options *options, const char *name, const char *text)
+{
+    static const char *const WORDS[] = {
+        [METHOD_REGISTER] = "REGISTER",
+        [METHOD_OPTIONS] = "OPTIONS",
+        [METHOD_INVITE] = "INVITE",
+    };
+    int found = find_word(WORDS, sizeof WORDS / sizeof WORDS[0], text);
+    if (found < 0) {
+        return fail("%s: '%s' is none of REGISTER, OPTIONS, INVITE", name, text);
+    }
+    options->method = (enum method)found;
+    return 0;
+}
+
+static int parse_role(struct options *options, const char *name, const char *text)
+{
+    if (strcmp(text, "sender") == 0) {
+        options->role = ROLE_SENDER;
+    } else if (strcmp(text, "receiver") == 0) {
+        options->role = ROLE_RECEIVER;
+    } else {
+        return fail("%s: '%s' is neither sender nor receiver", name, text);
+    }
+    return 0;
+}
+
+static int parse_protocol(struct options *options, const char *name, const char *text)
+{
+    if (strcmp(text, "udp") == 0) {
+        options->transport = VD_TRANSPORT_UDP;
+    } else if (strcmp(text, "tcp") == 0) {
+        options->transport = VD_TRANSPORT_TCP;
+    } else {
+        return fail("%s: '%s' is not supported, only udp and tcp are", name, text);
     }
     return 0;
 }
@@ -237,7 +244,7 @@ static int parse_thread_type(struct command_line *line, const char *name, const 
 {
     for (size_t i = 0; i < sizeof THREAD_TYPES / sizeof THREAD_TYPES[0]; i++) {
         if (strcmp(text, THREAD_TYPES[i].name) == 0) {
-            line->options->common = THREAD_TYPES[i].common;
+            line->options->threads = THREAD_TYPES[i].threads;
             line->polls = THREAD_TYPES[i].polls;
             return 0;
         }
@@ -249,37 +256,31 @@ static int parse_thread_type(struct command_line *line, const char *name, const 
                 text);
 }
 
-static int parse_select_time(struct command_line *line, const char *name, const char *text)
+static int parse_milliseconds(vd_time *time, const char *name, const char *text, uint32_t most)
 {
     uint32_t milliseconds = 0;
-    if (parse_count32(&milliseconds, name, text, 0, LONGEST_WAIT_MS) < 0) {
+    if (parse_count32(&milliseconds, name, text, 0, most) < 0) {
         return -1;
     }
-    line->wait_given = true;
-    line->options->longest_wait = milliseconds * VD_MSEC;
+    *time = milliseconds * VD_MSEC;
     return 0;
 }
 
-static int parse_listen(const char *name, const char *text)
+static int parse_listen(struct options *options, const char *name, const char *text)
 {
-    uint32_t bind_sender = 0;
-    if (parse_count32(&bind_sender, name, text, 0, 1) < 0) {
+    uint32_t listen = 0;
+    if (parse_count32(&listen, name, text, 0, 1) < 0) {
         return -1;
     }
-    if (bind_sender == 0) {
-        return fail("%s 0 is not possible over UDP: the sender's ports must be bound for the "
-                    "responses to reach them",
-                    name);
-    }
+    options->listen = listen != 0;
     return 0;
 }
 
-static int require(const char *name, const char *text, const char *only)
+static int parse_selector(struct options *options, const char *name, const char *text)
 {
-    if (strcmp(text, only) != 0) {
-        return fail("%s: '%s' is not supported, only %s is", name, text, only);
-    }
-    return 0;
+    return selector_find(text, &options->selector)
+               ? 0
+               : fail("%s: '%s' is none of epoll, poll, io_uring", name, text);
 }
 
 static int refuse(enum option_code option, const char *name)
@@ -289,7 +290,7 @@ static int refuse(enum option_code option, const char *name)
             return fail("%s is not supported: %s", name, REFUSALS[i].reason);
         }
     }
-    return 0; /* --udp is what is done anyway */
+    return 0;
 }
 
 /* reSIProcate's options that are not simply another name of one of ours. */
@@ -297,17 +298,78 @@ static int parse_other(struct command_line *line, enum option_code option, const
 {
     switch (option) {
     case OPTION_PORT:
-        return parse_port(line->options, name, optarg, 0);
+        return parse_port(line, name, optarg, 0);
     case OPTION_PROTOCOL:
-        return require(name, optarg, "udp");
+        return parse_protocol(line->options, name, optarg);
     case OPTION_THREAD_TYPE:
         return parse_thread_type(line, name, optarg);
     case OPTION_SELECT_TIME:
-        return parse_select_time(line, name, optarg);
+        line->wait_given = true;
+        return parse_milliseconds(&line->options->longest_wait, name, optarg, LONGEST_WAIT_MS);
     case OPTION_LISTEN:
-        return parse_listen(name, optarg);
+        return parse_listen(line->options, name, optarg);
     default:
         return refuse(option, name);
+    }
+}
+
+static int parse_impairment(struct command_line *line, enum option_code option, const char *name)
+{
+    struct impairment *impairment = &line->options->impairment;
+    switch (option) {
+    case OPTION_LOSS:
+        return parse_probability(&impairment->loss, name, optarg);
+    case OPTION_DUP:
+        return parse_probability(&impairment->duplicate, name, optarg);
+    case OPTION_REORDER:
+        return parse_probability(&impairment->reorder, name, optarg);
+    case OPTION_DELAY:
+        return parse_milliseconds(&impairment->delay, name, optarg, LONGEST_DELAY_MS);
+    case OPTION_SEED:
+        line->seed_given = true;
+        return parse_count(&impairment->seed, name, optarg, 0, UINT64_MAX);
+    default:
+        return parse_other(line, option, name);
+    }
+}
+
+/* What a sender makes. */
+static int parse_exchange(struct command_line *line, enum option_code option, const char *name)
+{
+    struct options *options = line->options;
+    switch (option) {
+    case OPTION_RUNS:
+        line->runs_given = true;
+        line->sends = "--runs";
+        return parse_count(&options->runs, name, optarg, 1, UINT64_MAX / 4);
+    case OPTION_DURATION:
+        line->duration_given = true;
+        line->sends = "--duration";
+        return parse_seconds(&options->duration, name, optarg, 0.001);
+    case OPTION_WARMUP:
+        line->sends = "--warmup";
+        return parse_seconds(&options->warmup, name, optarg, 0);
+    case OPTION_WINDOW:
+        line->sends = "--window";
+        return parse_count32(&options->window, name, optarg, 1, LARGEST_WINDOW);
+    case OPTION_INVITE:
+        line->sends = "--invite";
+        options->method = METHOD_INVITE;
+        return 0;
+    case OPTION_METHOD:
+        line->sends = "--method";
+        return parse_method(options, name, optarg);
+    case OPTION_GATE:
+        line->sends = "--gate";
+        return parse_probability(&options->gate, name, optarg);
+    case OPTION_GATE_CORES:
+        return parse_count32(&options->gate_cores, name, optarg, 1, MOST_CORES);
+    case OPTION_PEER:
+        line->sends = "--peer";
+        line->peer = optarg;
+        return 0;
+    default:
+        return parse_impairment(line, option, name);
     }
 }
 
@@ -316,16 +378,17 @@ static int parse_option(struct command_line *line, enum option_code option, cons
 {
     struct options *options = line->options;
     switch (option) {
+    case OPTION_UDP:
+        options->transport = VD_TRANSPORT_UDP;
+        return 0;
+    case OPTION_TCP:
+        options->transport = VD_TRANSPORT_TCP;
+        return 0;
+    case OPTION_NO_LISTEN:
+        options->listen = false;
+        return 0;
     case OPTION_PORTS:
         return parse_count32(&options->ports, name, optarg, 1, UINT16_MAX / 2);
-    case OPTION_RUNS:
-        line->runs_given = true;
-        return parse_count(&options->runs, name, optarg, 1, UINT64_MAX / 4);
-    case OPTION_WINDOW:
-        return parse_count32(&options->window, name, optarg, 1, LARGEST_WINDOW);
-    case OPTION_INVITE:
-        options->invite = true;
-        return 0;
     case OPTION_BIND:
         line->bind = optarg;
         return 0;
@@ -333,12 +396,9 @@ static int parse_option(struct command_line *line, enum option_code option, cons
         line->ipv6 = true;
         return 0;
     case OPTION_BASE_PORT:
-        return parse_port(options, name, optarg, 1);
-    case OPTION_DURATION:
-        line->duration_given = true;
-        return parse_seconds(&options->duration, name, optarg, 0.001);
-    case OPTION_WARMUP:
-        return parse_seconds(&options->warmup, name, optarg, 0);
+        return parse_port(line, name, optarg, 1);
+    case OPTION_ROLE:
+        return parse_role(options, name, optarg);
     case OPTION_JSON:
         options->json = optarg;
         return 0;
@@ -348,33 +408,101 @@ static int parse_option(struct command_line *line, enum option_code option, cons
     case OPTION_THREADS:
         return parse_threads(line, name, optarg);
     case OPTION_SELECTOR:
-        return require(name, optarg, "epoll");
+        return parse_selector(options, name, optarg);
     case OPTION_VERBOSE:
         return parse_count32(&options->verbose, name, optarg, 0, MOST_VERBOSE);
     default:
-        return parse_other(line, option, name);
+        return parse_exchange(line, option, name);
     }
 }
 
-static bool is_wildcard(const struct vd_addr *addr)
+/* ---- What the options mean together ---- */
+
+static int check_ports(uint32_t first, uint32_t count)
 {
-    static const uint8_t ZEROS[sizeof addr->ip];
-    return memcmp(addr->ip, ZEROS, sizeof ZEROS) == 0;
+    uint32_t last = first + count - 1;
+    return last > UINT16_MAX ? fail("ports %u to %u go past 65535", first, last) : 0;
 }
 
-static int resolve_bind(const struct command_line *line)
+/* The address of what runs here. */
+static int resolve_bind(const struct command_line *line, enum vd_family family,
+                        struct vd_addr *bind)
 {
-    struct vd_addr *bind = &line->options->bind;
-    uint8_t family = line->ipv6 ? VD_FAMILY_IP6 : VD_FAMILY_IP4;
     const char *text = line->bind;
+    if (text == NULL && line->options->role == ROLE_SENDER) {
+        if (address_towards(bind, &line->options->receiver) < 0) {
+            return -1;
+        }
+        bind->port = (uint16_t)line->base_port;
+        return 0;
+    }
     if (text == NULL) {
         text = line->ipv6 ? "::1" : "127.0.0.1";
     }
-    if (vd_addr_parse(vd_str_from(text), 0, bind) != 0 || bind->family != family) {
-        return fail("--bind: '%s' is not an %s address", text, line->ipv6 ? "IPv6" : "IPv4");
+    return address_parse_local(bind, "--bind", text, family, (uint16_t)line->base_port);
+}
+
+static int resolve_addresses(const struct command_line *line)
+{
+    struct options *options = line->options;
+    enum vd_family family = line->ipv6 ? VD_FAMILY_IP6 : VD_FAMILY_IP4;
+    uint32_t count = options->role == ROLE_BOTH ? 2 * options->ports : options->ports;
+    if (check_ports(line->base_port, count) < 0) {
+        return -1;
     }
-    if (is_wildcard(bind)) {
-        return fail("--bind: '%s' is every address of the machine; one to send to is needed", text);
+    if (options->role == ROLE_SENDER &&
+        (address_parse_peer(&options->receiver, "--peer", line->peer, family) < 0 ||
+         check_ports(options->receiver.port, options->ports) < 0)) {
+        return -1;
+    }
+    if (options->role == ROLE_RECEIVER) {
+        return resolve_bind(line, family, &options->receiver);
+    }
+    if (resolve_bind(line, family, &options->sender) < 0) {
+        return -1;
+    }
+    if (options->role == ROLE_BOTH) {
+        options->receiver = options_port(&options->sender, options->ports);
+    }
+    return 0;
+}
+
+static int check_role(const struct command_line *line)
+{
+    const struct options *options = line->options;
+    if (options->role == ROLE_SENDER && line->peer == NULL) {
+        return fail("--role sender needs --peer HOST:PORT");
+    }
+    if (options->role == ROLE_RECEIVER && line->sends != NULL) {
+        return fail("%s is not for a receiver: its peer chooses", line->sends);
+    }
+    if (options->role == ROLE_BOTH && line->peer != NULL) {
+        return fail("--peer needs --role sender");
+    }
+    if (options->role != ROLE_BOTH && options->gate > 0) {
+        return fail("--gate needs both sides here: the floor has no --role");
+    }
+    if (options->role != ROLE_BOTH && options->threads == THREADS_COMMON) {
+        return fail("--threads common is for two sides; with --role there is one");
+    }
+    if (options->role == ROLE_RECEIVER && !options->listen) {
+        return fail("--no-listen is for the sender's ports; a receiver must listen");
+    }
+    return 0;
+}
+
+static int check_transport(const struct command_line *line)
+{
+    const struct options *options = line->options;
+    if (options->transport == VD_TRANSPORT_UDP && !options->listen) {
+        return fail("--no-listen (--listen 0) is not possible over UDP: the sender's ports must be "
+                    "bound for the responses to reach them");
+    }
+    if (options->transport != VD_TRANSPORT_UDP && options_are_impaired(options)) {
+        return fail("--loss, --dup, --reorder and --delay are for datagrams: they need --udp");
+    }
+    if (line->seed_given && !options_are_impaired(options)) {
+        return fail("--seed needs one of --loss, --dup, --reorder, --delay");
     }
     return 0;
 }
@@ -385,24 +513,29 @@ static int check_together(const struct command_line *line)
     if (line->runs_given && line->duration_given) {
         return fail("--runs and --duration exclude each other");
     }
-    uint32_t last_port = options->base_port + 2 * options->ports - 1;
-    if (last_port > UINT16_MAX) {
-        return fail("ports %u to %u go past 65535", options->base_port, last_port);
+    if (check_role(line) < 0 || check_transport(line) < 0) {
+        return -1;
     }
     if (line->polls && !line->wait_given) {
         options->longest_wait = 0;
     }
-    return resolve_bind(line);
+    if (options->role == ROLE_RECEIVER) {
+        options->window = LARGEST_WINDOW; /* so that it is never the limit */
+    }
+    return resolve_addresses(line);
 }
 
 static void set_defaults(struct options *options)
 {
     *options = (struct options){
+        .processes = 1,
+        .listen = true,
         .ports = 1,
         .window = 100,
         .runs = 10000,
-        .base_port = DEFAULT_BASE_PORT,
         .longest_wait = VD_TIME_NEVER,
+        .impairment.seed = 1,
+        .gate_cores = 2,
     };
 }
 
@@ -418,7 +551,7 @@ static enum options_result quit_with(enum option_code option)
 
 enum options_result options_parse(struct options *options, int argc, char **argv)
 {
-    struct command_line line = {.options = options};
+    struct command_line line = {.options = options, .base_port = DEFAULT_BASE_PORT};
     char name[40];
     int option;
     int index = -1;
@@ -449,9 +582,21 @@ enum options_result options_parse(struct options *options, int argc, char **argv
     return check_together(&line) < 0 ? OPTIONS_USAGE : OPTIONS_RUN;
 }
 
-struct vd_addr options_address(const struct options *options, uint32_t port)
+struct vd_addr options_port(const struct vd_addr *first, uint32_t index)
 {
-    struct vd_addr address = options->bind;
-    address.port = (uint16_t)port;
+    struct vd_addr address = *first;
+    address.port = (uint16_t)(first->port + index);
     return address;
+}
+
+bool options_are_impaired(const struct options *options)
+{
+    const struct impairment *impairment = &options->impairment;
+    return impairment->loss > 0 || impairment->duplicate > 0 || impairment->reorder > 0 ||
+           impairment->delay > 0;
+}
+
+unsigned options_pairs(const struct options *options)
+{
+    return options->method == METHOD_INVITE ? 2 : 1;
 }

@@ -1,8 +1,8 @@
-/* receiver.c - answers registrations and calls.
+/* receiver.c - answers registrations, queries and calls.
  *
- * REGISTER and BYE get 200, INVITE gets 180 and 200. The 200 to an INVITE is sent again at T1,
- * doubling up to T2, until the ACK or the BYE comes, for 64*T1 at most (RFC 3261 13.3.1.4). A call
- * is found again by the user part of the Contact that it was answered with, which is the
+ * REGISTER, OPTIONS and BYE get 200, INVITE gets 180 and 200. The 200 to an INVITE is sent again at
+ * T1, doubling up to T2, until the ACK or the BYE comes, for 64*T1 at most (RFC 3261 13.3.1.4). A
+ * call is found again by the user part of the Contact that it was answered with, which is the
  * Request-URI of its ACK and BYE.
  *
  * SPDX-License-Identifier: MIT
@@ -54,7 +54,7 @@ struct receiver {
     uint32_t fresh_call; /* places from here on were never used */
     uint32_t free_call;
     uint32_t live_calls;
-    uint64_t timeouts;
+    struct receiver_count count;
     vd_time t1;
     vd_time t2;
     int error;
@@ -68,9 +68,10 @@ static void prepare_contact(struct receiver *receiver, uint32_t index)
     const struct options *options = receiver->options;
     struct contact *contact = &receiver->contacts[index];
     char near[VD_ADDR_TEXT_SIZE];
-    struct vd_addr local = options_address(options, options->base_port + options->ports + index);
+    struct vd_addr local = options_port(&options->receiver, index);
     vd_addr_format(&local, near);
-    contact->value = text_add(&receiver->text, "%s%*s@%s>", BEFORE_NAME, TEXT_HEX, "", near);
+    contact->value = text_add(&receiver->text, "%s%*s@%s%s>", BEFORE_NAME, TEXT_HEX, "", near,
+                              text_uri_transport(options->transport));
     contact->name =
         receiver->text.bytes + (contact->value.p - receiver->text.bytes) + sizeof BEFORE_NAME - 1;
 }
@@ -79,14 +80,14 @@ static int prepare(struct receiver *receiver)
 {
     const struct options *options = receiver->options;
     size_t text_size = TEXT_FOR_ALL + (size_t)options->ports * TEXT_A_PORT;
-    receiver->call_count = options->invite ? options->window * CALLS_FACTOR : 1;
+    receiver->call_count = options->window * CALLS_FACTOR;
     receiver->calls = calloc(receiver->call_count, sizeof *receiver->calls);
     receiver->contacts = calloc(options->ports, sizeof *receiver->contacts);
     if (receiver->calls == NULL || receiver->contacts == NULL ||
         text_arena_init(&receiver->text, text_size) < 0) {
         return fail("out of memory");
     }
-    receiver->sdp = text_add_sdp(&receiver->text, options);
+    receiver->sdp = text_add_sdp(&receiver->text, &options->receiver);
     for (uint32_t i = 0; i < options->ports; i++) {
         prepare_contact(receiver, i);
     }
@@ -183,7 +184,7 @@ static void on_repeat(struct vd_timer *timer, vd_time now)
     struct call *call = (struct call *)(void *)timer;
     const struct receiver *receiver = call->receiver;
     if (now >= call->give_up_at || vd_response_resend(call->stack, call->invite, now) != 0) {
-        call->receiver->timeouts++;
+        call->receiver->count.timeouts++;
         end_call(call);
         return;
     }
@@ -273,15 +274,30 @@ static int answer_bye(struct receiver *receiver, struct vd_stack *stack, vd_tran
     return vd_respond(stack, transaction, 200, vd_str(NULL, 0), now);
 }
 
-static int refuse(struct vd_stack *stack, vd_transaction transaction, vd_time now)
+/* The 200 to an OPTIONS (RFC 3261 11.2), and the 405 to what is not allowed (21.4.6). */
+static int tell_methods(struct vd_stack *stack, vd_transaction transaction, int status, vd_time now)
 {
     struct vd_builder builder;
-    int rc = vd_response_begin(stack, &builder, transaction, 405, vd_str(NULL, 0));
+    int rc = vd_response_begin(stack, &builder, transaction, status, vd_str(NULL, 0));
     if (rc != 0) {
         return rc;
     }
-    vd_build_header(&builder, VD_HEADER_ALLOW, VD_STR("REGISTER, INVITE, ACK, BYE, CANCEL"));
+    vd_build_header(&builder, VD_HEADER_ALLOW,
+                    VD_STR("REGISTER, OPTIONS, INVITE, ACK, BYE, CANCEL"));
+    if (status == 200) {
+        vd_build_header(&builder, VD_HEADER_ACCEPT, VD_STR("application/sdp"));
+    }
     return vd_response_send(stack, &builder, now);
+}
+
+static void count_request(struct receiver_count *count, enum vd_method method, vd_time now)
+{
+    if (count->requests == 0) {
+        count->first_at = now;
+    }
+    count->last_at = now;
+    count->requests++;
+    count->calls += method == VD_METHOD_INVITE;
 }
 
 static void on_request(struct vd_stack *stack, vd_transaction transaction,
@@ -300,10 +316,14 @@ static void on_request(struct vd_stack *stack, vd_transaction transaction,
     case VD_METHOD_BYE:
         rc = answer_bye(receiver, stack, transaction, request, now);
         break;
+    case VD_METHOD_OPTIONS:
+        rc = tell_methods(stack, transaction, 200, now);
+        break;
     default:
-        rc = refuse(stack, transaction, now);
+        rc = tell_methods(stack, transaction, 405, now);
         break;
     }
+    count_request(&receiver->count, request->method_id, now);
     if (rc != 0) {
         receiver->error = rc;
     }
@@ -347,9 +367,9 @@ uint32_t receiver_calls(const struct receiver *receiver)
     return receiver->live_calls;
 }
 
-uint64_t receiver_timeouts(const struct receiver *receiver)
+const struct receiver_count *receiver_count(const struct receiver *receiver)
 {
-    return receiver->timeouts;
+    return &receiver->count;
 }
 
 int receiver_error(const struct receiver *receiver)

@@ -7,6 +7,8 @@
  */
 #include "report.h"
 
+#include "selector.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,7 +16,8 @@
 
 static double rate(uint64_t count, const struct result *result)
 {
-    return result->elapsed > 0 ? (double)count * 1e9 / (double)result->elapsed : 0;
+    int64_t elapsed = result_elapsed(result);
+    return elapsed > 0 ? (double)count * 1e9 / (double)elapsed : 0;
 }
 
 static double cpu_us_per_pair(int64_t cpu, const struct result *result)
@@ -28,6 +31,7 @@ enum field_kind {
     FIELD_TEXT,
     FIELD_COUNT,
     FIELD_NUMBER,
+    FIELD_FLAG,
     FIELD_UNKNOWN,
 };
 
@@ -40,11 +44,12 @@ struct field {
         const char *text;
         uint64_t count;
         double number;
+        bool flag;
     } value;
     int decimals; /* of a number */
 };
 
-enum { FIELDS_MOST = 40 };
+enum { FIELDS_MOST = 48 };
 
 struct fields {
     struct field items[FIELDS_MOST];
@@ -76,54 +81,130 @@ static void add_number(struct fields *fields, const char *name, double number, i
     field->decimals = decimals;
 }
 
+static void add_unknown(struct fields *fields, const char *name)
+{
+    add(fields, name, FIELD_UNKNOWN);
+}
+
 static void add_percentile(struct fields *fields, const char *name, const struct latency *latency,
                            uint32_t part)
 {
     if (latency->count == 0) {
-        add(fields, name, FIELD_UNKNOWN);
+        add_unknown(fields, name);
     } else {
         add_count(fields, name, latency_percentile(latency, part, 1000));
     }
+}
+
+static void add_flag(struct fields *fields, const char *name, bool flag)
+{
+    add(fields, name, FIELD_FLAG)->value.flag = flag;
 }
 
 static void add_side(struct fields *fields, const char *group, const struct side_result *side)
 {
     fields->group = group;
     if (side->cpu < 0) {
-        add(fields, "cpu_s", FIELD_UNKNOWN);
+        add_unknown(fields, "cpu_s");
     } else {
         add_number(fields, "cpu_s", (double)side->cpu / 1e9, 6);
     }
-    add(fields, "rss_kib", FIELD_UNKNOWN); /* both sides are in one process */
-    add_count(fields, "engine_bytes", side->engine_bytes);
+    if (side->rss < 0) {
+        add_unknown(fields, "rss_kib");
+    } else {
+        add_count(fields, "rss_kib", (uint64_t)side->rss);
+    }
+    if (side->known) {
+        add_count(fields, "engine_bytes", side->engine_bytes);
+    } else {
+        add_unknown(fields, "engine_bytes");
+    }
+    fields->group = NULL;
+}
+
+/* What a receiver alone does not know is its sender's. */
+static void add_exchange(struct fields *fields, const struct options *options)
+{
+    static const char *const METHODS[] = {
+        [METHOD_REGISTER] = "REGISTER",
+        [METHOD_OPTIONS] = "OPTIONS",
+        [METHOD_INVITE] = "INVITE",
+    };
+    if (options->role == ROLE_RECEIVER) {
+        add_unknown(fields, "listen");
+        add_unknown(fields, "window");
+        add_unknown(fields, "method");
+    } else {
+        add_flag(fields, "listen", options->listen);
+        add_count(fields, "window", options->window);
+        add_text(fields, "method", METHODS[options->method]);
+    }
+}
+
+static void add_impairment(struct fields *fields, const struct options *options)
+{
+    const struct impairment *impairment = &options->impairment;
+    add_number(fields, "loss", impairment->loss, 4);
+    add_number(fields, "dup", impairment->duplicate, 4);
+    add_number(fields, "reorder", impairment->reorder, 4);
+    add_count(fields, "delay_ms", impairment->delay / VD_MSEC);
+    if (options_are_impaired(options)) {
+        add_count(fields, "seed", impairment->seed);
+    } else {
+        add_unknown(fields, "seed");
+    }
+}
+
+static void add_setting(struct fields *fields, const struct options *options)
+{
+    static const char *const ROLES[] = {
+        [ROLE_BOTH] = "both",
+        [ROLE_SENDER] = "sender",
+        [ROLE_RECEIVER] = "receiver",
+    };
+    static const char *const THREADS[] = {
+        [THREADS_EVENT] = "event",
+        [THREADS_COMMON] = "common",
+        [THREADS_PROCESS] = "process",
+    };
+    add_text(fields, "transport", options->transport == VD_TRANSPORT_TCP ? "tcp" : "udp");
+    add_count(fields, "ports", options->ports);
+    add_text(fields, "role", ROLES[options->role]);
+    add_text(fields, "threads", THREADS[options->threads]);
+    add_text(fields, "selector", selector_name(options->selector));
+    add_count(fields, "workers", options->processes);
+    add_exchange(fields, options);
+    add_impairment(fields, options);
+}
+
+static void add_latency(struct fields *fields, const struct latency *latency)
+{
+    fields->group = "latency_us";
+    add_percentile(fields, "p50", latency, 500);
+    add_percentile(fields, "p90", latency, 900);
+    add_percentile(fields, "p99", latency, 990);
+    add_percentile(fields, "p999", latency, 999);
+    add_percentile(fields, "max", latency, 1000);
     fields->group = NULL;
 }
 
 static void fill(struct fields *fields, const struct options *options, const struct result *result)
 {
     *fields = (struct fields){0};
-    add_text(fields, "transport", "udp");
-    add_count(fields, "ports", options->ports);
-    add_text(fields, "threads", options->common ? "common" : "event");
-    add_text(fields, "selector", "epoll");
-    add_count(fields, "workers", 1);
-    add_count(fields, "window", options->window);
-    add_text(fields, "method", options->invite ? "INVITE" : "REGISTER");
+    add_setting(fields, options);
     add_count(fields, "pairs", result->pairs);
-    add_number(fields, "elapsed_ms", (double)result->elapsed / 1e6, 3);
+    add_number(fields, "elapsed_ms", (double)result_elapsed(result) / 1e6, 3);
     add_number(fields, "pairs_per_s", rate(result->pairs, result), 0);
-    fields->group = "latency_us";
-    add_percentile(fields, "p50", &result->latency, 500);
-    add_percentile(fields, "p90", &result->latency, 900);
-    add_percentile(fields, "p99", &result->latency, 990);
-    add_percentile(fields, "p999", &result->latency, 999);
-    add_percentile(fields, "max", &result->latency, 1000);
-    fields->group = NULL;
+    add_latency(fields, &result->latency);
     add_count(fields, "retransmissions", result->retransmissions);
     add_count(fields, "timeouts", result->timeouts);
-    add_count(fields, "failures", result->failures);
+    if (options->role == ROLE_RECEIVER) {
+        add_unknown(fields, "failures");
+    } else {
+        add_count(fields, "failures", result->failures);
+    }
     if (result->pairs == 0) {
-        add(fields, "cpu_us_per_pair", FIELD_UNKNOWN);
+        add_unknown(fields, "cpu_us_per_pair");
     } else {
         add_number(fields, "cpu_us_per_pair", cpu_us_per_pair(result->cpu, result), 3);
     }
@@ -144,6 +225,9 @@ static void print_value(FILE *file, const struct field *field, const char *quote
         break;
     case FIELD_NUMBER:
         fprintf(file, "%.*f", field->decimals, field->value.number);
+        break;
+    case FIELD_FLAG:
+        fputs(field->value.flag ? "true" : "false", file);
         break;
     case FIELD_UNKNOWN:
         fputs(unknown, file);
@@ -194,7 +278,7 @@ void report_csv(FILE *file, const struct options *options, const struct result *
 
 /* ---- For people ---- */
 
-static void print_loop(FILE *file, const char *name, const struct side_counters *counters)
+static void print_udp(FILE *file, const char *name, const struct side_counters *counters)
 {
     const struct vd_udp_counters *udp = &counters->udp;
     fprintf(file,
@@ -207,6 +291,43 @@ static void print_loop(FILE *file, const char *name, const struct side_counters 
             ", not sent %" PRIu64 ", ICMP errors %" PRIu64 "\n",
             name, udp->kernel_dropped, udp->truncated, udp->queued,
             udp->queue_full + udp->send_failed, udp->icmp_errors);
+}
+
+static void print_tcp(FILE *file, const char *name, const struct side_counters *counters)
+{
+    const struct vd_tcp_counters *tcp = &counters->tcp;
+    fprintf(file,
+            "%s: %" PRIu64 " turns, %" PRIu64 " messages in %" PRIu64 " receive calls, %" PRIu64
+            " in %" PRIu64 " send calls\n",
+            name, counters->loop.turns, tcp->received_messages, tcp->receive_calls,
+            tcp->sent_messages, tcp->send_calls);
+    fprintf(file,
+            "%s: connections accepted %" PRIu64 ", made %" PRIu64 ", not made %" PRIu64
+            ", closed %" PRIu64 ", broken %" PRIu64 "\n",
+            name, tcp->accepted, tcp->connected, tcp->connect_failed, tcp->closed, tcp->broken);
+    fprintf(file,
+            "%s: framing errors %" PRIu64 ", had to wait %" PRIu64 ", not sent %" PRIu64
+            ", queue full %" PRIu64 "\n",
+            name, tcp->framing_errors, tcp->would_block, tcp->send_failed, tcp->queue_full);
+    fprintf(file,
+            "%s: limits: connections %" PRIu64 ", a source %" PRIu64 ", evicted %" PRIu64
+            ", descriptors %" PRIu64 "\n",
+            name, tcp->refused_total, tcp->refused_per_source, tcp->evicted, tcp->accept_paused);
+    fprintf(file,
+            "%s: time limits: connect %" PRIu64 ", first message %" PRIu64 ", message %" PRIu64
+            ", send %" PRIu64 ", idle %" PRIu64 "\n",
+            name, tcp->connect_timeouts, tcp->silent_timeouts, tcp->message_timeouts,
+            tcp->send_timeouts, tcp->idle_timeouts);
+}
+
+static void print_loop(FILE *file, const char *name, const struct options *options,
+                       const struct side_counters *counters)
+{
+    if (options->transport == VD_TRANSPORT_UDP) {
+        print_udp(file, name, counters);
+    } else {
+        print_tcp(file, name, counters);
+    }
 }
 
 static void print_stack(FILE *file, const char *name, const struct vd_stack_counters *stack)
@@ -230,45 +351,98 @@ static void print_stack(FILE *file, const char *name, const struct vd_stack_coun
             stack->timeouts, stack->transport_errors, stack->overloads);
 }
 
-static void print_counters(FILE *file, const struct options *options, const struct result *result)
+static void print_impairment(FILE *file, const char *name, const struct side_counters *counters)
 {
-    const struct side_counters *sender = &result->sender.counters;
-    const struct side_counters *receiver = &result->receiver.counters;
-    if (options->common) {
-        print_loop(file, "both", sender);
-    } else {
-        print_loop(file, "sender", sender);
-        print_loop(file, "receiver", receiver);
-    }
-    print_stack(file, "sender", &sender->stack);
-    print_stack(file, "receiver", &receiver->stack);
+    fprintf(file,
+            "%s: datagrams lost %" PRIu64 ", repeated %" PRIu64
+            ", held back to be overtaken %" PRIu64 "\n",
+            name, counters->lost, counters->repeated, counters->overtaken);
 }
 
-void report_summary(FILE *file, const struct options *options, const struct result *result)
+static void print_side(FILE *file, const char *name, const struct options *options,
+                       const struct side_result *side)
 {
-    const struct latency *latency = &result->latency;
-    const char *format = options->invite
-                             ? "%" PRIu64 " calls performed in %.0f ms, a rate of %.0f calls per "
-                               "second.\n"
-                             : "%" PRIu64 " registrations performed in %.0f ms, a rate of %.0f "
-                               "transaction pairs per second.\n";
-    if (options->verbose > 0) {
-        print_counters(file, options, result);
+    if (!side->known) {
+        return;
     }
+    if (options->threads != THREADS_COMMON) {
+        print_loop(file, name, options, &side->counters);
+    }
+    if (options_are_impaired(options)) {
+        print_impairment(file, name, &side->counters);
+    }
+    print_stack(file, name, &side->counters.stack);
+}
+
+static void print_counters(FILE *file, const struct options *options, const struct result *result)
+{
+    if (options->threads == THREADS_COMMON) {
+        print_loop(file, "both", options, &result->sender.counters);
+    }
+    print_side(file, "sender", options, &result->sender);
+    print_side(file, "receiver", options, &result->receiver);
+}
+
+static void print_latency(FILE *file, const struct latency *latency)
+{
     fprintf(file,
             "latency p50 %" PRIu64 " us, p90 %" PRIu64 " us, p99 %" PRIu64 " us, p99.9 %" PRIu64
             " us, max %" PRIu64 " us\n",
             latency_percentile(latency, 500, 1000), latency_percentile(latency, 900, 1000),
             latency_percentile(latency, 990, 1000), latency_percentile(latency, 999, 1000),
             latency->max);
-    fprintf(file, "retransmissions %" PRIu64 ", timeouts %" PRIu64 ", failures %" PRIu64 "\n",
-            result->retransmissions, result->timeouts, result->failures);
+}
+
+static void print_cpu(FILE *file, const struct result *result)
+{
     fprintf(file, "CPU %.3f us a pair", cpu_us_per_pair(result->cpu, result));
     if (result->sender.cpu >= 0 && result->receiver.cpu >= 0) {
         fprintf(file, " (sender %.3f, receiver %.3f)", cpu_us_per_pair(result->sender.cpu, result),
                 cpu_us_per_pair(result->receiver.cpu, result));
     }
     fputc('\n', file);
-    fprintf(file, format, result->exchanges, (double)result->elapsed / 1e6,
-            rate(result->exchanges, result));
+}
+
+static void print_memory(FILE *file, const char *name, const struct side_result *side)
+{
+    if (side->rss >= 0) {
+        fprintf(file, "%s: %" PRId64 " KiB of memory at most, %zu of it the stack's\n", name,
+                side->rss, side->engine_bytes / 1024);
+    }
+}
+
+static void print_rate(FILE *file, const struct options *options, const struct result *result)
+{
+    double milliseconds = (double)result_elapsed(result) / 1e6;
+    double per_second = rate(result->exchanges, result);
+    if (options->role == ROLE_RECEIVER) {
+        fprintf(file,
+                "%" PRIu64 " requests answered in %.0f ms, a rate of %.0f transaction pairs "
+                "per second.\n",
+                result->exchanges, milliseconds, per_second);
+    } else {
+        fprintf(file, "%" PRIu64 " %s performed in %.0f ms, a rate of %.0f %s per second.\n",
+                result->exchanges, result_noun(options), milliseconds, per_second,
+                options->method == METHOD_INVITE ? "calls" : "transaction pairs");
+    }
+}
+
+void report_summary(FILE *file, const struct options *options, const struct result *result)
+{
+    if (options->verbose > 0) {
+        print_counters(file, options, result);
+    }
+    if (options->role != ROLE_RECEIVER) {
+        print_latency(file, &result->latency);
+    }
+    fprintf(file, "retransmissions %" PRIu64 ", timeouts %" PRIu64, result->retransmissions,
+            result->timeouts);
+    if (options->role != ROLE_RECEIVER) {
+        fprintf(file, ", failures %" PRIu64, result->failures);
+    }
+    fputc('\n', file);
+    print_cpu(file, result);
+    print_memory(file, "sender", &result->sender);
+    print_memory(file, "receiver", &result->receiver);
+    print_rate(file, options, result);
 }

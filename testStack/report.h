@@ -6,7 +6,7 @@
 #define TESTSTACK_REPORT_H
 
 #include "options.h"
-#include "run.h"
+#include "result.h"
 
 #include <stdio.h>
 

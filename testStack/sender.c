@@ -1,6 +1,7 @@
-/* sender.c - makes registrations or calls, a window of them at a time.
+/* sender.c - makes registrations, queries or calls, a window of them at a time.
  *
- * A registration is a REGISTER (RFC 3261 10.2) and its final response. A call is an INVITE with an
+ * A registration is a REGISTER (RFC 3261 10.2) and its final response, a query an OPTIONS (11) and
+ * its final response. A call is an INVITE with an
  * offer, its 2xx, the ACK and a BYE with its final response (RFC 3261 13.2, 15.1). ACK and BYE are
  * built from the 2xx alone, so a 2xx that comes again long after its call has ended is acknowledged
  * as well (13.2.2.4).
@@ -92,22 +93,32 @@ static void prepare_port(struct sender *sender, uint32_t index)
     struct port *port = &sender->ports[index];
     char near[VD_ADDR_TEXT_SIZE];
     char far[VD_ADDR_TEXT_SIZE];
-    struct vd_addr local = options_address(options, options->base_port + index);
+    const char *via = text_uri_transport(options->transport);
+    struct vd_addr local = options_port(&options->sender, index);
     port->flow.endpoint = index;
-    port->flow.remote = options_address(options, options->base_port + options->ports + index);
+    port->flow.remote = options_port(&options->receiver, index);
     vd_addr_format(&local, near);
     vd_addr_format(&port->flow.remote, far);
-    if (options->invite) {
-        port->request_uri = text_add(&sender->text, "sip:callee@%s", far);
+    switch (options->method) {
+    case METHOD_INVITE:
+        port->request_uri = text_add(&sender->text, "sip:callee@%s%s", far, via);
         port->to = text_add(&sender->text, "<sip:callee@%s>", far);
         port->from = text_add(&sender->text, "<sip:caller@%s>;tag=%*s", near, TEXT_HEX, "");
-        port->contact = text_add(&sender->text, "<sip:caller@%s>", near);
-    } else {
+        port->contact = text_add(&sender->text, "<sip:caller@%s%s>", near, via);
+        break;
+    case METHOD_OPTIONS:
+        port->request_uri = text_add(&sender->text, "sip:%s%s", far, via);
+        port->to = text_add(&sender->text, "<sip:%s>", far);
+        port->from = text_add(&sender->text, "<sip:caller@%s>;tag=%*s", near, TEXT_HEX, "");
+        port->contact = text_add(&sender->text, "<sip:caller@%s%s>", near, via);
+        break;
+    case METHOD_REGISTER:
         /* The Request-URI of a REGISTER names no user (RFC 3261 10.2). */
-        port->request_uri = text_add(&sender->text, "sip:%s", far);
+        port->request_uri = text_add(&sender->text, "sip:%s%s", far, via);
         port->to = text_add(&sender->text, "<sip:caller@%s>", far);
         port->from = text_add(&sender->text, "<sip:caller@%s>;tag=%*s", far, TEXT_HEX, "");
-        port->contact = text_add(&sender->text, "<sip:caller@%s>;expires=%d", near, EXPIRES);
+        port->contact = text_add(&sender->text, "<sip:caller@%s%s>;expires=%d", near, via, EXPIRES);
+        break;
     }
     port->tag = sender->text.bytes + (port->from.p - sender->text.bytes) + port->from.n - TEXT_HEX;
 }
@@ -133,7 +144,7 @@ static int prepare(struct sender *sender)
     size_t text_size = TEXT_FOR_ALL + (size_t)options->ports * TEXT_A_PORT;
     sender->slot_count = options->window;
     if (options->duration == 0 && options->warmup == 0 && options->runs < options->window) {
-        sender->slot_count = (uint32_t)options->runs;
+        sender->slot_count = options->runs > 0 ? (uint32_t)options->runs : 1;
     }
     sender->slots = calloc(sender->slot_count, sizeof *sender->slots);
     sender->ports = calloc(options->ports, sizeof *sender->ports);
@@ -150,7 +161,7 @@ static int prepare(struct sender *sender)
     sender->call_number = sender->text.bytes + (sender->call_id.p - sender->text.bytes) +
                           sender->call_id.n - TEXT_HEX;
     sender->user_agent = text_add(&sender->text, "testStack/%s", vd_version());
-    sender->sdp = text_add_sdp(&sender->text, options);
+    sender->sdp = text_add_sdp(&sender->text, &options->sender);
     for (uint32_t i = 0; i < options->ports; i++) {
         prepare_port(sender, i);
     }
@@ -216,6 +227,19 @@ static int send_register(struct sender *sender, struct vd_stack *stack, struct s
     return vd_request_send(stack, &builder, slot, now, &slot->transaction);
 }
 
+static int send_options(struct sender *sender, struct vd_stack *stack, struct slot *slot,
+                        const struct port *port, vd_time now)
+{
+    struct vd_builder builder;
+    int rc = write_request(sender, stack, &builder, VD_STR("OPTIONS"), port);
+    if (rc != 0) {
+        return rc;
+    }
+    vd_build_header(&builder, VD_HEADER_ACCEPT, VD_STR("application/sdp"));
+    vd_build_header(&builder, VD_HEADER_USER_AGENT, sender->user_agent);
+    return vd_request_send(stack, &builder, slot, now, &slot->transaction);
+}
+
 static int send_invite(struct sender *sender, struct vd_stack *stack, struct slot *slot,
                        const struct port *port, vd_time now)
 {
@@ -240,7 +264,7 @@ static int dialog_flow(const struct sender *sender, struct vd_message *response,
     if (rc != 0) {
         return rc;
     }
-    uint32_t endpoint = (uint32_t)via->port - sender->options->base_port;
+    uint32_t endpoint = (uint32_t)via->port - sender->options->sender.port;
     if (endpoint >= sender->options->ports) {
         return VD_ERR_MISMATCH;
     }
@@ -343,6 +367,19 @@ static void give_up(struct sender *sender, struct slot *slot, bool timeout)
     free_slot(sender, slot);
 }
 
+static int send_first(struct sender *sender, struct vd_stack *stack, struct slot *slot,
+                      const struct port *port, vd_time now)
+{
+    switch (sender->options->method) {
+    case METHOD_INVITE:
+        return send_invite(sender, stack, slot, port, now);
+    case METHOD_OPTIONS:
+        return send_options(sender, stack, slot, port, now);
+    default:
+        return send_register(sender, stack, slot, port, now);
+    }
+}
+
 static int begin_exchange(struct sender *sender, struct vd_stack *stack, vd_time now)
 {
     struct port *port = &sender->ports[sender->next_port];
@@ -356,8 +393,7 @@ static int begin_exchange(struct sender *sender, struct vd_stack *stack, vd_time
     }
     struct slot *slot = take_slot(sender);
     slot->began_at = now;
-    int rc = sender->options->invite ? send_invite(sender, stack, slot, port, now)
-                                     : send_register(sender, stack, slot, port, now);
+    int rc = send_first(sender, stack, slot, port, now);
     if (rc != 0) {
         free_slot(sender, slot);
     }

@@ -1,8 +1,8 @@
-/* sender.h - makes registrations or calls, a window of them at a time.
+/* sender.h - makes registrations, queries or calls, a window of them at a time.
  *
- * It has no loop and no clock of its own: the engine's callbacks take an exchange (a registration
- * or a call) on, sender_advance and sender_fill are called once in each turn of whatever drives the
- * engine. After sender_new it takes no memory.
+ * It has no loop and no clock of its own: the engine's callbacks take an exchange (a registration,
+ * a query or a call) on, sender_advance and sender_fill are called once in each turn of whatever
+ * drives the engine. After sender_new it takes no memory.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -33,7 +33,7 @@ struct sender_count {
     struct latency latency;
 };
 
-/* options must outlive the sender. The engine's endpoint n must be port options->base_port + n.
+/* options must outlive the sender. The engine's endpoint n must be port n of options->sender.
  * Returns NULL when there is no memory, after saying so. */
 struct sender *sender_new(const struct options *options);
 

@@ -61,6 +61,24 @@ static const char *explain(const struct side *side, int error)
 
 /* ---- Opening and closing ---- */
 
+/* The room that messages get which wait for one socket or connection. */
+static uint32_t queue_limit(const struct options *options)
+{
+    return options->window * QUEUE_A_SLOT + QUEUE_AT_LEAST;
+}
+
+/* All connections of a loop may come from one source, and each may hold a whole window. */
+static int set_tcp_limits(struct side *side)
+{
+    struct vd_tcp_limits limits;
+    vd_tcp_limits_init(&limits);
+    limits.connections_per_source = 0;
+    limits.queue_messages = queue_limit(side->options);
+    limits.queue_bytes = INT32_MAX;
+    int rc = vd_tcp_set_limits(side->loop, &limits);
+    return rc != 0 ? fail("cannot set limits: %s", vd_strerror(rc)) : 0;
+}
+
 int side_open_loop(struct side *side, const char *name, const struct options *options,
                    side_turn_fn on_turn, void *context)
 {
@@ -74,8 +92,12 @@ int side_open_loop(struct side *side, const char *name, const struct options *op
     config.log = on_log;
     config.log_context = side;
     config.log_level = log_level(options);
+    config.selector = options->selector;
     int rc = vd_loop_new(&side->loop, &config);
-    return rc != 0 ? fail("cannot make a loop: %s", explain(side, rc)) : 0;
+    if (rc != 0) {
+        return fail("cannot make a loop: %s", explain(side, rc));
+    }
+    return options->transport == VD_TRANSPORT_TCP ? set_tcp_limits(side) : 0;
 }
 
 void side_share_loop(struct side *side, const char *name, const struct side *other)
@@ -85,30 +107,57 @@ void side_share_loop(struct side *side, const char *name, const struct side *oth
     side->loop = other->loop;
 }
 
-static int open_socket(struct side *side, uint32_t port)
+static bool filter(const struct vd_flow *flow, struct vd_str bytes, void *context)
+{
+    struct side *side = context;
+    return impair_passes(&side->impair, flow, bytes, vd_loop_now(side->loop));
+}
+
+static int open_udp(struct side *side, const struct vd_addr *address, uint32_t *endpoint)
 {
     struct vd_udp_options udp;
-    struct vd_addr address = options_address(side->options, port);
-    char text[VD_ADDR_TEXT_SIZE];
-    uint32_t endpoint;
     vd_udp_options_init(&udp);
     udp.receive_buffer = RECEIVE_BUFFER;
-    udp.send_queue_limit = side->options->window * QUEUE_A_SLOT + QUEUE_AT_LEAST;
-    int rc = vd_udp_open(side->loop, side->stack, &address, &udp, &endpoint);
+    udp.send_queue_limit = queue_limit(side->options);
+    if (options_are_impaired(side->options)) {
+        udp.filter = filter;
+        udp.filter_context = side;
+    }
+    return vd_udp_open(side->loop, side->stack, address, &udp, endpoint);
+}
+
+static int open_tcp(struct side *side, const struct vd_addr *address, bool listen,
+                    uint32_t *endpoint)
+{
+    struct vd_tcp_options tcp;
+    vd_tcp_options_init(&tcp);
+    tcp.listen = listen;
+    return vd_tcp_open(side->loop, side->stack, address, &tcp, endpoint);
+}
+
+static int open_endpoint(struct side *side, const struct vd_addr *address, bool listen)
+{
+    char text[VD_ADDR_TEXT_SIZE];
+    uint32_t endpoint;
+    int rc = side->options->transport == VD_TRANSPORT_UDP
+                 ? open_udp(side, address, &endpoint)
+                 : open_tcp(side, address, listen, &endpoint);
     if (rc != 0) {
-        vd_addr_format(&address, text);
+        vd_addr_format(address, text);
         return fail("cannot bind %s: %s", text, explain(side, rc));
     }
     return 0;
 }
 
-int side_open_stack(struct side *side, struct vd_stack_config *config, uint32_t first_port)
+int side_open_stack(struct side *side, struct vd_stack_config *config, const struct vd_addr *first,
+                    bool listen)
 {
     memory_count_init(&side->memory);
     config->mem = &side->memory.mem;
     config->log = on_log;
     config->log_context = side;
     config->log_level = log_level(side->options);
+    impair_init(&side->impair, &side->options->impairment, first->port);
     int rc = vd_stack_new(&side->stack, config);
     if (rc == 0) {
         rc = vd_loop_add_stack(side->loop, side->stack);
@@ -117,7 +166,8 @@ int side_open_stack(struct side *side, struct vd_stack_config *config, uint32_t 
         return fail("cannot make a stack: %s", vd_strerror(rc));
     }
     for (uint32_t i = 0; i < side->options->ports; i++) {
-        if (open_socket(side, first_port + i) < 0) {
+        struct vd_addr address = options_port(first, i);
+        if (open_endpoint(side, &address, listen) < 0) {
             return -1;
         }
     }
@@ -136,9 +186,20 @@ void side_close_stack(struct side *side)
 {
     vd_stack_free(side->stack);
     side->stack = NULL;
+    impair_free(&side->impair);
 }
 
 /* ---- Running ---- */
+
+void side_turn(struct side *side, vd_time now)
+{
+    impair_deliver(&side->impair, side->stack, now);
+}
+
+vd_time side_deadline(const struct side *side)
+{
+    return impair_deadline(&side->impair);
+}
 
 int side_run(struct side *side)
 {
@@ -164,4 +225,8 @@ void side_get_counters(const struct side *side, struct side_counters *out)
     vd_stack_get_counters(side->stack, &out->stack);
     vd_loop_get_counters(side->loop, &out->loop);
     vd_udp_get_counters(side->loop, &out->udp);
+    vd_tcp_get_counters(side->loop, &out->tcp);
+    out->lost = side->impair.lost;
+    out->repeated = side->impair.repeated;
+    out->overtaken = side->impair.overtaken;
 }

@@ -63,11 +63,11 @@ struct vd_str text_add(struct text_arena *arena, const char *format, ...)
     return vd_str(start, (size_t)length);
 }
 
-struct vd_str text_add_sdp(struct text_arena *arena, const struct options *options)
+struct vd_str text_add_sdp(struct text_arena *arena, const struct vd_addr *address)
 {
     char ip[VD_ADDR_TEXT_SIZE];
-    const char *type = options->bind.family == VD_FAMILY_IP6 ? "IP6" : "IP4";
-    vd_addr_format_ip(&options->bind, ip);
+    const char *type = address->family == VD_FAMILY_IP6 ? "IP6" : "IP4";
+    vd_addr_format_ip(address, ip);
     return text_add(arena,
                     "v=0\r\n"
                     "o=- 3724394400 3724394405 IN %s %s\r\n"
@@ -82,4 +82,9 @@ struct vd_str text_add_sdp(struct text_arena *arena, const struct options *optio
                     "a=ptime:20\r\n"
                     "a=sendrecv\r\n",
                     type, ip, type, ip);
+}
+
+const char *text_uri_transport(enum vd_transport transport)
+{
+    return transport == VD_TRANSPORT_TCP ? ";transport=tcp" : "";
 }

@@ -5,8 +5,7 @@
 #ifndef TESTSTACK_TEXT_H
 #define TESTSTACK_TEXT_H
 
-#include "options.h"
-
+#include <viaduct/addr.h>
 #include <viaduct/base.h>
 
 /* Digits of a number that text_hex writes. */
@@ -34,7 +33,10 @@ void text_arena_free(struct text_arena *arena);
 struct vd_str text_add(struct text_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Adds the session description of a side: one audio stream at options->bind. */
-struct vd_str text_add_sdp(struct text_arena *arena, const struct options *options);
+/* Adds the session description of a side: one audio stream at its address. */
+struct vd_str text_add_sdp(struct text_arena *arena, const struct vd_addr *address);
+
+/* What a URI ends with so that it is reached over transport (RFC 3261 19.1.1). */
+const char *text_uri_transport(enum vd_transport transport);
 
 #endif

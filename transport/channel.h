@@ -11,9 +11,13 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
+#include <viaduct/addr.h>
 #include <viaduct/base.h>
 
 struct vd__connection;
+struct vd__stream_endpoint;
+struct vd_loop;
+struct vd_message;
 
 /* What a function of a channel returns when it is no count of bytes. */
 enum vd__channel_result {
@@ -45,6 +49,21 @@ struct vd__channel_ops {
     /* Frees connection->channel_state; the socket is closed by the caller. NULL when there is none.
      */
     void (*free)(struct vd__connection *connection);
+
+    /* Whether a connection that has become open may be found by its address. NULL when it always
+     * may. */
+    bool (*reusable)(struct vd__connection *connection);
+
+    /* Takes note of the first message of an accepted connection. NULL when it does not matter. */
+    void (*first_message)(struct vd__connection *connection, struct vd_message *message);
+
+    /* Another connection of the endpoint that leads to remote; NULL for none. NULL when there never
+     * is one. */
+    struct vd__connection *(*find_alias)(const struct vd__stream_endpoint *endpoint,
+                                         const struct vd_addr *remote);
+
+    /* Frees endpoint->channel_context, which is then the endpoint's. NULL when there is none. */
+    void (*free_context)(struct vd_loop *loop, void *context);
 };
 
 /* The channel of TCP: bytes as they are. */

@@ -137,6 +137,19 @@ static int connect_failed(struct vd__stream_endpoint *endpoint, int system_error
     return vd__stream_error(system_error);
 }
 
+static void refuse(struct vd__stream_endpoint *endpoint, const struct vd_addr *remote)
+{
+    struct vd_flow flow = {.endpoint = endpoint->number, .remote = *remote};
+
+    endpoint->streams->counters.refused_total++;
+    vd__loop_log(endpoint->streams->loop, &(struct vd_log_event){
+                                              .level = VD_LOG_NOTICE,
+                                              .error = VD_ERR_OVERLOAD,
+                                              .text = "too many connections",
+                                              .flow = &flow,
+                                          });
+}
+
 struct vd__connection *vd__connection_make(struct vd__stream_endpoint *endpoint,
                                            const struct vd_addr *remote, int *error)
 {
@@ -146,7 +159,7 @@ struct vd__connection *vd__connection_make(struct vd__stream_endpoint *endpoint,
     *error = VD_ERR_TRANSPORT;
     if (streams->counters.connections >= streams->limits.connections &&
         !vd__connection_evict(streams)) {
-        streams->counters.connect_failed++;
+        refuse(endpoint, remote);
         return NULL;
     }
     int fd = vd__stream_connect(endpoint, remote, &connecting);
@@ -182,7 +195,8 @@ static void become_open(struct vd__connection *connection)
         streams->counters.connected++;
         vd__deadline_clear(&connection->phase);
     }
-    if (!connection->tabled) {
+    if (!connection->tabled &&
+        (connection->channel->reusable == NULL || connection->channel->reusable(connection))) {
         vd__connection_table_insert(&streams->table, connection);
     }
     vd__connection_active(connection);

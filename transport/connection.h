@@ -162,6 +162,7 @@ struct vd__streams {
     vd_time resume_at;
     uint32_t freed_descriptors; /* in this turn */
 
+    uint64_t queued_bytes;       /* of all connections */
     struct vd__outgoing *unused; /* room for messages that wait */
     struct vd__outgoing_chunk *chunks;
 };
@@ -194,8 +195,11 @@ void vd__streams_end_turn(struct vd__streams *streams);
 
 /* ---- stream_endpoint.c ---- */
 
+/* Whether an endpoint may be opened with these. */
+bool vd__streams_may_open(const struct vd_addr *bind, const struct vd_tcp_options *options);
+
 /* Opens an endpoint whose connections have the channel, and makes it known to the stack under the
- * transport. channel_context is the caller's and must live as long as the loop. Errors as of
+ * transport. When it succeeds channel_context, which may be NULL, is the endpoint's. Errors as of
  * vd_tcp_open. */
 int vd__streams_open(struct vd_loop *loop, struct vd_stack *stack, enum vd_transport transport,
                      const struct vd__channel_ops *channel, void *channel_context,

@@ -32,6 +32,9 @@ static void hand_up(struct vd__connection *connection)
     if (connection->awaits_first) {
         connection->awaits_first = false;
         vd__deadline_clear(&connection->phase);
+        if (connection->channel->first_message != NULL) {
+            connection->channel->first_message(connection, &owner->message);
+        }
     }
     if (owner->message.is_request && owner->message.method_id != VD_METHOD_ACK) {
         connection->unanswered++;
@@ -209,6 +212,7 @@ void vd__connection_receive(struct vd__connection *connection)
 {
     size_t budget = vd__streams_of(connection)->loop->receive_quota * BYTES_PER_QUOTA;
 
+    budget = budget > BYTES_PER_QUOTA ? budget : BYTES_PER_QUOTA;
     budget = budget < VD__STREAM_READ ? budget : VD__STREAM_READ;
     connection->read_waits_for = 0;
     while (read_some(connection, &budget)) {

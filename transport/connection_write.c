@@ -103,6 +103,7 @@ static void append(struct vd__connection *connection, struct vd__outgoing *outgo
     connection->last = outgoing;
     connection->queued_messages++;
     connection->queued_bytes += (uint32_t)outgoing->send.size;
+    vd__streams_of(connection)->queued_bytes += outgoing->send.size;
     vd__streams_of(connection)->counters.waiting++;
     vd__connection_touch(connection);
 }
@@ -116,6 +117,7 @@ static struct vd__outgoing *unlink_first(struct vd__connection *connection)
     connection->first = outgoing->next;
     connection->queued_messages--;
     connection->queued_bytes -= (uint32_t)outgoing->send.size;
+    streams->queued_bytes -= outgoing->send.size;
     connection->sent_of_first = 0;
     streams->counters.waiting--;
     outgoing->next = streams->unused;
@@ -137,9 +139,11 @@ bool vd__connection_dequeue(struct vd__connection *connection, struct vd_send *m
 
 static bool is_full(const struct vd__connection *connection, size_t size)
 {
-    const struct vd_tcp_limits *limits = &vd__streams_of(connection)->limits;
+    const struct vd__streams *streams = vd__streams_of(connection);
+    const struct vd_tcp_limits *limits = &streams->limits;
 
     return connection->queued_messages >= limits->queue_messages ||
+           streams->queued_bytes + size > limits->total_queue_bytes ||
            (connection->queued_messages > 0 &&
             connection->queued_bytes + size > limits->queue_bytes);
 }
@@ -185,6 +189,7 @@ void vd__connection_pong(struct vd__connection *connection)
         last->pongs++;
         last->send.size += 2;
         connection->queued_bytes += 2;
+        vd__streams_of(connection)->queued_bytes += 2;
         return;
     }
     struct vd__outgoing *outgoing =

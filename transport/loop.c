@@ -67,9 +67,21 @@ static void on_wake(struct vd__source *source, unsigned readiness)
     (void)readiness;
 }
 
+static struct vd__selector *make_selector(struct vd_loop *loop)
+{
+    switch (loop->config.selector) {
+    case VD_SELECTOR_POLL:
+        return vd__selector_poll_new(loop->config.mem);
+    case VD_SELECTOR_IO_URING:
+        return vd__selector_uring_new(loop->config.mem, &loop->uring);
+    default:
+        return vd__selector_epoll_new(loop->config.mem);
+    }
+}
+
 static int open_selector(struct vd_loop *loop)
 {
-    loop->selector = vd__selector_epoll_new(loop->config.mem);
+    loop->selector = make_selector(loop);
     if (loop->selector == NULL) {
         return -1;
     }
@@ -81,6 +93,15 @@ static int open_selector(struct vd_loop *loop)
     return loop->selector->ops->add(loop->selector, &loop->waker, VD__READABLE);
 }
 
+static int error_of_selector(const struct vd_loop *loop, int system_error)
+{
+    if (loop->config.selector == VD_SELECTOR_IO_URING && loop->selector == NULL &&
+        vd__selector_uring_is_barred(system_error)) {
+        return VD_ERR_UNSUPPORTED;
+    }
+    return system_error == ENOMEM ? VD_ERR_NOMEM : vd__error_of_open(system_error);
+}
+
 int vd_loop_new(struct vd_loop **out, const struct vd_loop_config *config)
 {
     struct vd_loop_config defaults;
@@ -89,6 +110,9 @@ int vd_loop_new(struct vd_loop **out, const struct vd_loop_config *config)
     if (config == NULL) {
         vd_loop_config_init(&defaults);
         config = &defaults;
+    }
+    if (config->selector > VD_SELECTOR_IO_URING) {
+        return VD_ERR_INVALID;
     }
     const struct vd_mem *mem = config->mem != NULL ? config->mem : vd_mem_default();
     struct vd_loop *loop = mem->allocate(sizeof *loop, mem->context);
@@ -111,7 +135,7 @@ int vd_loop_new(struct vd_loop **out, const struct vd_loop_config *config)
     }
     if (open_selector(loop) < 0) {
         int system_error = errno;
-        int error = system_error == ENOMEM ? VD_ERR_NOMEM : vd__error_of_open(system_error);
+        int error = error_of_selector(loop, system_error);
         vd__loop_log(loop, &(struct vd_log_event){.level = VD_LOG_ERROR,
                                                   .error = error,
                                                   .system_error = system_error,
@@ -215,6 +239,9 @@ static void receive(struct vd_loop *loop, size_t count)
     quota = quota < QUOTA_MIN ? QUOTA_MIN : quota;
     loop->receive_quota = quota > QUOTA_MAX ? QUOTA_MAX : quota;
     loop->counters.ready += count;
+    if (loop->udp->uring != NULL) {
+        vd__udp_uring_complete(loop->udp->uring);
+    }
     for (size_t i = 0; i < count; i++) {
         loop->ready[i].source->on_ready(loop->ready[i].source, loop->ready[i].readiness);
     }
@@ -268,6 +295,9 @@ static void send_all(struct vd_loop *loop)
 
 static int turn(struct vd_loop *loop, vd_time max_wait)
 {
+    if (loop->udp->uring != NULL) {
+        vd__udp_uring_prepare(loop->udp->uring);
+    }
     int count = loop->selector->ops->wait(loop->selector, loop->ready, READY_MAX,
                                           time_to_wait(loop, max_wait));
     if (count < 0) {
@@ -291,18 +321,28 @@ static int turn(struct vd_loop *loop, vd_time max_wait)
 
 /* ---- Running ---- */
 
+/* What the next wait would submit leaves now: there may be none. */
+static void end_turns(struct vd_loop *loop)
+{
+    if (loop->udp->uring != NULL) {
+        loop->in_turn = true;
+        vd__udp_uring_flush(loop->udp->uring);
+        loop->in_turn = false;
+    }
+}
+
 int vd_loop_run(struct vd_loop *loop)
 {
     int error = 0;
 
     /* The first turn does not wait, so that what was queued before it leaves. */
-    for (vd_time wait = 0; error == 0; wait = VD_TIME_NEVER) {
-        if (atomic_load(&loop->stopped)) {
-            atomic_store(&loop->stopped, false);
-            return 0;
-        }
+    for (vd_time wait = 0; error == 0 && !atomic_load(&loop->stopped); wait = VD_TIME_NEVER) {
         error = turn(loop, wait);
     }
+    if (error == 0) {
+        atomic_store(&loop->stopped, false);
+    }
+    end_turns(loop);
     return error;
 }
 
@@ -312,7 +352,9 @@ int vd_loop_run_once(struct vd_loop *loop, vd_time max_wait)
     loop->in_turn = true;
     send_all(loop);
     loop->in_turn = false;
-    return turn(loop, max_wait);
+    int error = turn(loop, max_wait);
+    end_turns(loop);
+    return error;
 }
 
 void vd_loop_stop(struct vd_loop *loop)

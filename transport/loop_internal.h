@@ -15,6 +15,7 @@ struct vd__stream_stack;
 struct vd__streams;
 struct vd__udp;
 struct vd__udp_socket;
+struct vd__uring;
 
 /* Messages pulled from an outbox at a time: the most that one system call sends. */
 enum { VD__SEND_BATCH = 256 };
@@ -34,6 +35,7 @@ struct vd__served_stack {
 struct vd_loop {
     struct vd_loop_config config; /* with an allocator */
     struct vd__selector *selector;
+    struct vd__uring *uring; /* of the selector, when it is on io_uring; NULL otherwise */
     struct vd__source waker; /* an eventfd */
     atomic_bool stopped;
 

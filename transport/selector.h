@@ -52,4 +52,17 @@ struct vd__selector {
  * outlive it. */
 struct vd__selector *vd__selector_epoll_new(const struct vd_mem *mem);
 
+/* The same on poll(2). */
+struct vd__selector *vd__selector_poll_new(const struct vd_mem *mem);
+
+struct vd__uring;
+
+/* The same on io_uring, with the ring for other requests of the loop. The selector belongs to the
+ * thread that waits first. A source must be removed before its descriptor is closed. */
+struct vd__selector *vd__selector_uring_new(const struct vd_mem *mem, struct vd__uring **ring);
+
+/* True when an errno of vd__selector_uring_new says that the library, the kernel or the
+ * administrator allows no io_uring. */
+bool vd__selector_uring_is_barred(int system_error);
+
 #endif

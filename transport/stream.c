@@ -107,6 +107,9 @@ void vd__streams_route(struct vd__stream_endpoint *endpoint, const struct vd_sen
     if (found == NULL) {
         found = vd__connection_table_find_remote(&streams->table, endpoint, &message->flow.remote);
     }
+    if (found == NULL && endpoint->channel->find_alias != NULL) {
+        found = endpoint->channel->find_alias(endpoint, &message->flow.remote);
+    }
     if (found == NULL) {
         found = vd__connection_make(endpoint, &message->flow.remote, &error);
     }

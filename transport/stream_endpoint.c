@@ -19,6 +19,9 @@ static void free_endpoint(struct vd__stream_endpoint *endpoint)
         (void)loop->selector->ops->remove(loop->selector, &endpoint->source);
         close(endpoint->source.fd);
     }
+    if (endpoint->channel_context != NULL) {
+        endpoint->channel->free_context(loop, endpoint->channel_context);
+    }
     vd__loop_release(loop, endpoint, sizeof *endpoint);
 }
 
@@ -191,6 +194,7 @@ int vd__streams_open(struct vd_loop *loop, struct vd_stack *stack, enum vd_trans
         error = add_endpoint(made, transport, options->sent_by);
     }
     if (error != 0) {
+        made->channel_context = NULL; /* it stays the caller's */
         free_endpoint(made);
         return error;
     }

@@ -19,6 +19,7 @@ void vd_tcp_limits_init(struct vd_tcp_limits *limits)
         .connections_per_source = 16384,
         .queue_bytes = 4 << 20,
         .queue_messages = 16384,
+        .total_queue_bytes = 1 << 30,
         .connect_time = 8 * VD_SEC,
         .first_message_time = 20 * VD_SEC,
         .message_time = 10 * VD_SEC,
@@ -39,7 +40,8 @@ int vd_tcp_set_limits(struct vd_loop *loop, const struct vd_tcp_limits *limits)
                  is_time(limits->idle_time);
 
     if (!times || limits->connections == 0 || limits->connections > CONNECTIONS_MAX ||
-        limits->queue_bytes == 0 || limits->queue_bytes > INT_MAX || limits->queue_messages == 0) {
+        limits->queue_bytes == 0 || limits->queue_bytes > INT_MAX || limits->queue_messages == 0 ||
+        limits->total_queue_bytes == 0) {
         return VD_ERR_INVALID;
     }
     if (loop->streams->endpoints != NULL) {
@@ -61,7 +63,7 @@ void vd_tcp_options_init(struct vd_tcp_options *options)
     *options = (struct vd_tcp_options){.listen = true, .backlog = 4096};
 }
 
-static bool are_valid(const struct vd_addr *bind, const struct vd_tcp_options *options)
+bool vd__streams_may_open(const struct vd_addr *bind, const struct vd_tcp_options *options)
 {
     bool family = bind->family == VD_FAMILY_IP4 || bind->family == VD_FAMILY_IP6;
     bool named = options->sent_by.n > 0 || !vd__addr_is_wildcard(bind);
@@ -79,7 +81,7 @@ int vd_tcp_open(struct vd_loop *loop, struct vd_stack *stack, const struct vd_ad
         vd_tcp_options_init(&defaults);
         options = &defaults;
     }
-    if (!are_valid(bind, options)) {
+    if (!vd__streams_may_open(bind, options)) {
         return VD_ERR_INVALID;
     }
     return vd__streams_open(loop, stack, VD_TRANSPORT_TCP, &vd__channel_tcp, NULL, bind, options,

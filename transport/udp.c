@@ -25,6 +25,7 @@ static const struct vd__udp_ops system_ops = {
     .sendmmsg = send_now,
     .recvmmsg = receive_now,
     .recvmsg = recvmsg,
+    .queue = vd__udp_uring_queue,
 };
 
 /* ---- All sockets ---- */
@@ -62,6 +63,8 @@ void vd__udp_free(struct vd__udp *udp)
     if (udp == NULL) {
         return;
     }
+    /* Its requests name the sockets. */
+    vd__udp_uring_free(udp->uring);
     while (udp->sockets != NULL) {
         struct vd__udp_socket *opened = udp->sockets;
         udp->sockets = opened->next;
@@ -156,15 +159,29 @@ static void on_ready(struct vd__source *source, unsigned readiness)
     }
 }
 
-static struct vd__udp_socket *new_socket(struct vd__udp *udp, struct vd_stack *stack,
-                                         const struct vd_udp_options *options)
+/* What the first socket needs and the others share. */
+static bool make_receiver(struct vd__udp *udp)
 {
     if (udp->receiver == NULL) {
         udp->receiver = vd__udp_receiver_new(udp->loop);
     }
+    if (udp->loop->uring == NULL) {
+        return udp->receiver != NULL;
+    }
+    if (udp->uring == NULL) {
+        udp->uring = vd__udp_uring_new(udp, udp->loop->uring);
+    }
+    return udp->receiver != NULL && udp->uring != NULL;
+}
+
+static struct vd__udp_socket *new_socket(struct vd__udp *udp, struct vd_stack *stack,
+                                         const struct vd_udp_options *options)
+{
+    if (!make_receiver(udp)) {
+        return NULL;
+    }
     struct vd__udp_socket *made = vd__loop_allocate(udp->loop, sizeof *made);
-    if (made == NULL || udp->receiver == NULL) {
-        vd__loop_release(udp->loop, made, sizeof *made);
+    if (made == NULL) {
         return NULL;
     }
     made->source.on_ready = on_ready;
@@ -180,6 +197,9 @@ static struct vd__udp_socket *new_socket(struct vd__udp *udp, struct vd_stack *s
 
 static int watch(struct vd_loop *loop, struct vd__udp_socket *opened)
 {
+    if (loop->udp->uring != NULL) {
+        return 0; /* once it is an endpoint */
+    }
     if (loop->selector->ops->add(loop->selector, &opened->source, VD__READABLE) < 0) {
         vd__loop_log(loop, &(struct vd_log_event){.level = VD_LOG_ERROR,
                                                   .error = VD_ERR_SYSTEM,
@@ -219,6 +239,9 @@ int vd_udp_open(struct vd_loop *loop, struct vd_stack *stack, const struct vd_ad
     if (error != 0) {
         free_socket(opened);
         return error;
+    }
+    if (loop->udp->uring != NULL) {
+        vd__udp_uring_watch(opened);
     }
     opened->next = loop->udp->sockets;
     loop->udp->sockets = opened;

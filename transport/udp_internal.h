@@ -15,8 +15,10 @@
 #include "sockaddr.h"
 
 struct mmsghdr;
+struct msghdr;
 struct vd__udp_receiver;
 struct vd__udp_sender;
+struct vd__udp_uring;
 struct vd__udp_waiting;
 struct vd__udp_waiting_chunk;
 
@@ -25,6 +27,8 @@ struct vd__udp_ops {
     int (*sendmmsg)(int fd, struct mmsghdr *messages, unsigned count, int flags);
     int (*recvmmsg)(int fd, struct mmsghdr *messages, unsigned count, int flags);
     ssize_t (*recvmsg)(int fd, struct msghdr *message, int flags);
+    /* vd__udp_uring_queue */
+    int (*queue)(struct vd__udp_socket *socket, const struct vd_send *message);
 };
 
 /* Whether a socket takes messages. Unless it is OPEN, new ones wait behind those that wait already.
@@ -55,6 +59,11 @@ struct vd__udp_socket {
     uint32_t waiting_limit;
     struct vd__udp_socket *next_stalled; /* in udp->retry or udp->resume */
 
+    /* With io_uring. */
+    struct vd__udp_socket *next_receive; /* sockets that have no request to receive */
+    int receive_error;                   /* why it ended */
+    bool sending;                        /* a message is in the submission queue */
+
     uint32_t kernel_dropped; /* as the kernel last told */
     bool (*filter)(const struct vd_flow *flow, struct vd_str bytes, void *context);
     void *filter_context;
@@ -70,6 +79,7 @@ struct vd__udp {
 
     struct vd__udp_receiver *receiver;
     struct vd__udp_sender *sender;
+    struct vd__udp_uring *uring; /* once a socket was opened, if the loop waits on io_uring */
 
     /* Sockets in state RETRY, and when to try them again; sockets in state RESUMING. */
     struct vd__udp_socket *retry;
@@ -108,6 +118,9 @@ void vd__udp_receiver_free(struct vd_loop *loop, struct vd__udp_receiver *receiv
 /* Receives at most quota datagrams and gives them to the stack. */
 void vd__udp_receive(struct vd__udp_socket *socket, size_t quota);
 
+/* Gives the stack a datagram that came with header. */
+void vd__udp_deliver(struct vd__udp_socket *socket, struct msghdr *header, struct vd_str data);
+
 /* ---- udp_send.c ---- */
 
 struct vd__udp_sender *vd__udp_sender_new(struct vd_loop *loop);
@@ -117,6 +130,11 @@ void vd__udp_sender_free(struct vd_loop *loop, struct vd__udp_sender *sender);
  * waits and is given back later. */
 void vd__udp_send(struct vd__udp *udp, const struct vd__served_stack *served,
                   const struct vd_send *sends, size_t count);
+
+/* Handles a message that the kernel refused, with an errno, as if it were sent now: it is tried
+ * again, waits, or fails. No other message of the socket may be on its way. */
+void vd__udp_send_refused(struct vd__udp_socket *socket, const struct vd_send *message,
+                          int system_error);
 
 /* The selector says that the socket takes messages again. */
 void vd__udp_writable(struct vd__udp_socket *socket);
@@ -138,5 +156,32 @@ void vd__udp_free_waiting(struct vd__udp *udp);
 /* Reads the socket's error queue, a bounded number of errors of it, and tells the stack. Returns
  * how many came from the network. */
 size_t vd__udp_read_errors(struct vd__udp_socket *socket);
+
+/* ---- udp_uring.c ---- */
+
+/* The sockets' share in the ring of a loop that waits on io_uring. NULL without memory. */
+struct vd__udp_uring *vd__udp_uring_new(struct vd__udp *udp, struct vd__uring *ring);
+
+/* Ends all requests. Messages that could not be submitted are given back unsent. */
+void vd__udp_uring_free(struct vd__udp_uring *uring);
+
+/* From the next wait on, the socket receives. */
+void vd__udp_uring_watch(struct vd__udp_socket *socket);
+
+/* Queues a message of a socket that is not sending yet; it leaves with the next wait or flush.
+ * Returns 0, or an errno with which it has failed at once. */
+int vd__udp_uring_queue(struct vd__udp_socket *socket, const struct vd_send *message);
+
+/* Sends what is queued. */
+void vd__udp_uring_flush(struct vd__udp_uring *uring);
+
+/* Before a wait: queues what must be asked of the kernel. */
+void vd__udp_uring_prepare(struct vd__udp_uring *uring);
+
+/* After a wait: gives back what has left, and the stacks what was received. */
+void vd__udp_uring_complete(struct vd__udp_uring *uring);
+
+/* True when there is something to complete, so that the next turn must not wait. */
+bool vd__udp_uring_is_pending(const struct vd__udp_uring *uring);
 
 #endif

@@ -102,33 +102,37 @@ static void drop_truncated(struct vd__udp_socket *socket, const struct vd_flow *
                                                            .data = data});
 }
 
-static void deliver(struct vd__udp_socket *socket, size_t count)
+void vd__udp_deliver(struct vd__udp_socket *socket, struct msghdr *header, struct vd_str data)
 {
     struct vd__udp *udp = socket->udp;
-    struct vd__udp_receiver *receiver = udp->receiver;
     struct vd_flow flow = {.endpoint = socket->endpoint};
 
-    for (size_t i = 0; i < count; i++) {
-        struct msghdr *header = &receiver->headers[i].msg_hdr;
-        struct vd_str data = vd_str(receiver->vectors[i].iov_base, receiver->headers[i].msg_len);
+    vd__sockaddr_to_addr(&flow.remote, header->msg_name, header->msg_namelen);
+    if (header->msg_controllen > 0) {
+        note_kernel_drops(socket, header);
+    }
+    if ((header->msg_flags & MSG_TRUNC) != 0) {
+        drop_truncated(socket, &flow, data);
+        return;
+    }
+    udp->counters.received_datagrams++;
+    udp->counters.received_bytes += data.n;
+    if (socket->filter != NULL && !socket->filter(&flow, data, socket->filter_context)) {
+        return;
+    }
+    /* What it makes of the datagram the stack counts and logs by itself. */
+    (void)vd_stack_receive(socket->stack, &flow, data.p, data.n, udp->loop->now);
+}
 
-        vd__sockaddr_to_addr(&flow.remote, &receiver->sources[i], header->msg_namelen);
-        if (header->msg_controllen > 0) {
-            note_kernel_drops(socket, header);
-        }
-        bool truncated = (header->msg_flags & MSG_TRUNC) != 0;
+static void deliver_batch(struct vd__udp_socket *socket, size_t count)
+{
+    struct vd__udp_receiver *receiver = socket->udp->receiver;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct mmsghdr *received = &receiver->headers[i];
+        vd__udp_deliver(socket, &receiver->headers[i].msg_hdr,
+                        vd_str(receiver->vectors[i].iov_base, received->msg_len));
         reset(receiver, i);
-        if (truncated) {
-            drop_truncated(socket, &flow, data);
-            continue;
-        }
-        udp->counters.received_datagrams++;
-        udp->counters.received_bytes += data.n;
-        if (socket->filter != NULL && !socket->filter(&flow, data, socket->filter_context)) {
-            continue;
-        }
-        /* What it makes of the datagram the stack counts and logs by itself. */
-        (void)vd_stack_receive(socket->stack, &flow, data.p, data.n, udp->loop->now);
     }
 }
 
@@ -141,7 +145,7 @@ static int receive_batch(struct vd__udp_socket *socket, size_t max)
 
     udp->counters.receive_calls++;
     if (count >= 0) {
-        deliver(socket, (size_t)count);
+        deliver_batch(socket, (size_t)count);
         return count;
     }
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) {

@@ -168,15 +168,25 @@ void vd__udp_free_waiting(struct vd__udp *udp)
 
 /* ---- Stalling: a socket takes no more for now ---- */
 
-static int watch_writable(struct vd__udp_socket *socket, bool watch)
+/* With io_uring the selector knows a socket only as long as it is to become writable. */
+static int ask_selector(struct vd__udp_socket *socket, bool watch)
 {
     struct vd__selector *selector = socket->udp->loop->selector;
-    unsigned interest = watch ? VD__READABLE | VD__WRITABLE : VD__READABLE;
 
+    if (socket->udp->uring == NULL) {
+        unsigned interest = watch ? VD__READABLE | VD__WRITABLE : VD__READABLE;
+        return selector->ops->modify(selector, &socket->source, interest);
+    }
+    return watch ? selector->ops->add(selector, &socket->source, VD__WRITABLE)
+                 : selector->ops->remove(selector, &socket->source);
+}
+
+static int watch_writable(struct vd__udp_socket *socket, bool watch)
+{
     if (socket->watching_writable == watch) {
         return 0;
     }
-    if (selector->ops->modify(selector, &socket->source, interest) < 0) {
+    if (ask_selector(socket, watch) < 0) {
         return -1;
     }
     socket->watching_writable = watch;
@@ -222,7 +232,9 @@ void vd__udp_writable(struct vd__udp_socket *socket)
 
 vd_time vd__udp_next_deadline(const struct vd__udp *udp)
 {
-    return udp->retry_at;
+    bool pending = udp->uring != NULL && vd__udp_uring_is_pending(udp->uring);
+
+    return pending ? 0 : udp->retry_at;
 }
 
 /* ---- Sending ---- */
@@ -258,22 +270,31 @@ static bool was_pending(struct vd__udp_socket *socket, int attempt)
     return vd__udp_read_errors(socket) > 0 || attempt == 0;
 }
 
-/* Sends the first count messages of the sender's arrays, in order. Returns how many have been given
- * back to the stack, sent or failed: fewer than count when the socket has stalled. */
-static size_t transmit(struct vd__udp_socket *socket, size_t count)
+/* Sends the first count messages of the sender's arrays, in order. The first of them was refused
+ * already if system_error is not 0. Returns how many have been given back to the stack, sent or
+ * failed: fewer than count when the socket has stalled. */
+static size_t transmit(struct vd__udp_socket *socket, size_t count, int system_error)
 {
     struct vd__udp *udp = socket->udp;
     size_t done = 0;
     int attempt = 0;
 
-    while (done < count) {
-        int sent = udp->ops->sendmmsg(socket->source.fd, udp->sender->headers + done,
+    for (; done < count; system_error = 0) {
+        int sent = -1;
+        if (system_error == 0) {
+            sent = udp->ops->sendmmsg(socket->source.fd, udp->sender->headers + done,
                                       (unsigned)(count - done), 0);
-        int system_error = errno;
-        udp->counters.send_calls++;
+            system_error = errno;
+            udp->counters.send_calls++;
+        }
         if (sent > 0) {
             finish(socket, done, done + (size_t)sent);
             done += (size_t)sent;
+            if (done < count && udp->uring != NULL) {
+                /* The kernel has taken a pending error away without telling. A selector would
+                 * report what is in the error queue; here nothing else does. */
+                vd__udp_read_errors(socket);
+            }
             attempt = 0;
         } else if (system_error == EAGAIN || system_error == EWOULDBLOCK) {
             udp->counters.would_block++;
@@ -300,6 +321,34 @@ static size_t transmit(struct vd__udp_socket *socket, size_t count)
     return done;
 }
 
+void vd__udp_send_refused(struct vd__udp_socket *socket, const struct vd_send *message,
+                          int system_error)
+{
+    set_message(socket->udp->sender, 0, message);
+    if (transmit(socket, 1, system_error) == 0) {
+        enqueue(socket, message);
+    }
+}
+
+/* With io_uring. Queues a message that is the only one of its socket in the batch. Returns false
+ * when it is not, or the socket takes none: then nothing of the socket is on its way any more. */
+static bool send_by_uring(struct vd__udp_socket *socket, const struct vd_send *message, bool only)
+{
+    struct vd__udp *udp = socket->udp;
+
+    if (socket->sending) {
+        vd__udp_uring_flush(udp->uring);
+    }
+    if (!only || socket->state != VD__UDP_OPEN) {
+        return false;
+    }
+    int system_error = udp->ops->queue(socket, message);
+    if (system_error != 0) {
+        vd__udp_send_refused(socket, message, system_error);
+    }
+    return true;
+}
+
 /* Sends what the socket has in the batch. What it does not take waits. */
 static void send_batch(struct vd__udp_socket *socket, const struct vd_send *sends)
 {
@@ -308,6 +357,9 @@ static void send_batch(struct vd__udp_socket *socket, const struct vd_send *send
     size_t count = 0;
 
     socket->batch_first = -1;
+    if (socket->udp->uring != NULL && send_by_uring(socket, &sends[i], sender->next[i] < 0)) {
+        return;
+    }
     if (socket->state != VD__UDP_OPEN) {
         for (; i >= 0; i = sender->next[i]) {
             enqueue(socket, &sends[i]);
@@ -317,7 +369,7 @@ static void send_batch(struct vd__udp_socket *socket, const struct vd_send *send
     for (; i >= 0; i = sender->next[i]) {
         set_message(sender, count++, &sends[i]);
     }
-    for (size_t j = transmit(socket, count); j < count; j++) {
+    for (size_t j = transmit(socket, count, 0); j < count; j++) {
         enqueue(socket, sender->messages[j]);
     }
 }
@@ -381,7 +433,7 @@ static void resume(struct vd__udp_socket *socket)
         for (; waiting != NULL && count < VD__SEND_BATCH; waiting = waiting->next) {
             set_message(sender, count++, &waiting->send);
         }
-        for (size_t done = transmit(socket, count); done > 0; done--) {
+        for (size_t done = transmit(socket, count, 0); done > 0; done--) {
             dequeue(socket);
         }
     }

@@ -1,5 +1,10 @@
-/* A program as somebody outside the project would write it: public headers, one call into the
- * library. It fails unless headers, library and package agree on the version. */
+/* consumer.c - a program as somebody outside the project would write it: public headers, one call
+ * into the library.
+ *
+ * It fails unless headers, library and package agree on the version.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include <viaduct/base.h>
 #include <viaduct/error.h>
 

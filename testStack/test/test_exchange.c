@@ -1,10 +1,12 @@
 /* test_exchange.c - the sender and the receiver against each other, under a virtual clock.
  *
- * Covered: registrations and calls, message by message; the window, the round of the port pairs,
- * the phases and what is counted in each; latencies; the loss of each single message; random loss
- * with a printed seed; the 2xx that is repeated until its ACK comes and each copy's ACK (RFC
+ * Covered: registrations, queries and calls, message by message; the window, the round of the port
+ * pairs, the phases and what is counted in each; latencies; the loss of each single message; random
+ * loss with a printed seed; the 2xx that is repeated until its ACK comes and each copy's ACK (RFC
  * 3261 13.3.1.4, 13.2.2.4); calls that end without ACK or BYE; failures, and when the sender gives
  * up; requests that the receiver does not expect. Not covered: sockets and threads (test_run.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "lab.h"
 
@@ -25,7 +27,7 @@ static void begin(const struct options *options)
 static void begin_calls(uint64_t runs, uint32_t window)
 {
     struct options options = lab_options(runs, window);
-    options.invite = true;
+    options.method = METHOD_INVITE;
     lab_init(&lab, &options);
 }
 
@@ -163,6 +165,55 @@ static void registrations_go_round_the_port_pairs(void)
     lab_free(&lab);
 }
 
+/* ---- Queries ---- */
+
+static void query_is_an_options_and_its_200_with_what_is_allowed(void)
+{
+    struct options options = lab_options(1, 1);
+    options.method = METHOD_OPTIONS;
+    begin(&options);
+    CU_ASSERT(lab_run(&lab, 10 * VD_SEC));
+    CU_ASSERT_EQUAL_FATAL(lab.count, 2);
+    const struct lab_message *request = &lab.messages[0];
+    const struct lab_message *response = &lab.messages[1];
+    CU_ASSERT_STRING_EQUAL(request->what, "OPTIONS");
+    CU_ASSERT_EQUAL(strncmp(request->bytes, "OPTIONS sip:127.0.0.1:11001 SIP/2.0\r\n", 37), 0);
+    CU_ASSERT_STRING_EQUAL(lab_header(request, "To"), "<sip:127.0.0.1:11001>");
+    CU_ASSERT_STRING_EQUAL(lab_header(request, "Accept"), "application/sdp");
+    CU_ASSERT_STRING_EQUAL(response->what, "200 OPTIONS");
+    /* RFC 3261 11.2 */
+    CU_ASSERT_STRING_EQUAL(lab_header(response, "Allow"),
+                           "REGISTER, OPTIONS, INVITE, ACK, BYE, CANCEL");
+    CU_ASSERT_STRING_EQUAL(lab_header(response, "Accept"), "application/sdp");
+    lab_free(&lab);
+}
+
+/* ---- TCP ---- */
+
+static void every_uri_of_a_run_over_tcp_says_so(void)
+{
+    static const char TRANSPORT[] = ";transport=tcp";
+    for (unsigned method = METHOD_REGISTER; method <= METHOD_INVITE; method++) {
+        struct options options = lab_options(2, 1);
+        options.transport = VD_TRANSPORT_TCP;
+        options.method = (enum method)method;
+        begin(&options);
+        CU_ASSERT(lab_run(&lab, 10 * VD_SEC));
+        CU_ASSERT_EQUAL(sender_count(lab.sender)->exchanges, 2);
+        for (size_t i = 0; i < lab.count; i++) {
+            const struct lab_message *message = &lab.messages[i];
+            const char *contact = lab_header(message, "Contact");
+            if (message->from == LAB_SENDER) {
+                const char *uri = strstr(message->bytes, TRANSPORT);
+                CU_ASSERT(uri != NULL && uri < strstr(message->bytes, " SIP/2.0\r\n"));
+            }
+            CU_ASSERT(contact[0] == '\0' || strstr(contact, TRANSPORT) != NULL);
+            CU_ASSERT_PTR_NOT_NULL(strstr(lab_header(message, "Via"), "SIP/2.0/TCP"));
+        }
+        lab_free(&lab);
+    }
+}
+
 /* ---- Calls ---- */
 
 static void call_has_six_messages(void)
@@ -239,8 +290,8 @@ static void provisional_and_final_response_have_one_contact_and_tag(void)
 static void ip6_addresses_are_references_in_uris_and_plain_in_sdp(void)
 {
     struct options options = lab_options(2, 1);
-    options.invite = true;
-    vd_addr_parse(VD_STR("::1"), 0, &options.bind);
+    options.method = METHOD_INVITE;
+    vd_addr_parse(VD_STR("::1"), 11000, &options.sender);
     begin(&options);
     CU_ASSERT(lab_run(&lab, 10 * VD_SEC));
     CU_ASSERT_EQUAL(sender_count(lab.sender)->exchanges, 2);
@@ -290,7 +341,7 @@ static void no_exchange_is_stuck_whatever_is_lost(void)
     printf("seed %llu ", (unsigned long long)chance.state);
     for (unsigned round = 0; round < 60; round++) {
         struct options options = lab_options(30, 1 + round % 9);
-        options.invite = round % 2 == 0;
+        options.method = (enum method)(round % 3);
         options.ports = 1 + round % 3;
         begin(&options);
         lab.passes = drop_at_random;
@@ -331,7 +382,7 @@ static void answer_is_repeated_until_64_t1_when_no_ack_comes(void)
         CU_ASSERT_STRING_EQUAL(copy->bytes, first->bytes);
     }
     CU_ASSERT_PTR_NULL(lab_find(&lab, "200 INVITE", COPIES));
-    CU_ASSERT_EQUAL(receiver_timeouts(lab.receiver), 1);
+    CU_ASSERT_EQUAL(receiver_count(lab.receiver)->timeouts, 1);
     CU_ASSERT_EQUAL(receiver_calls(lab.receiver), 0);
     lab_free(&lab);
 }
@@ -348,7 +399,7 @@ static void call_whose_every_answer_is_lost_is_cancelled_and_fails(void)
     CU_ASSERT_EQUAL(lab_count(&lab, "ACK"), 0);
     CU_ASSERT_EQUAL(sender_count(lab.sender)->failures, 1);
     CU_ASSERT_EQUAL(sender_count(lab.sender)->timeouts, 1);
-    CU_ASSERT_EQUAL(receiver_timeouts(lab.receiver), 1);
+    CU_ASSERT_EQUAL(receiver_count(lab.receiver)->timeouts, 1);
     lab_free(&lab);
 }
 
@@ -386,7 +437,7 @@ static void acknowledged_call_without_a_bye_is_forgotten_after_64_t1(void)
     CU_ASSERT_EQUAL(receiver_calls(lab.receiver), 1);
     lab_wait(&lab, 20 * VD_SEC);
     CU_ASSERT_EQUAL(receiver_calls(lab.receiver), 0);
-    CU_ASSERT_EQUAL(receiver_timeouts(lab.receiver), 0);
+    CU_ASSERT_EQUAL(receiver_count(lab.receiver)->timeouts, 0);
     CU_ASSERT_EQUAL(sender_count(lab.sender)->failures, 1);
     CU_ASSERT_EQUAL(sender_count(lab.sender)->timeouts, 1);
     lab_free(&lab);
@@ -434,7 +485,7 @@ static void final_response_other_than_2xx_is_a_failure(void)
 {
     for (int invite = 0; invite < 2; invite++) {
         struct options options = lab_options(10, 2);
-        options.invite = invite != 0;
+        options.method = invite != 0 ? METHOD_INVITE : METHOD_REGISTER;
         begin(&options);
         lab.passes = turn_200_into_500;
         lab.context = 1;
@@ -479,6 +530,18 @@ static void sender_goes_on_after_failures_that_are_not_all(void)
     lab_free(&lab);
 }
 
+static void receiver_counts_requests_and_the_time_from_the_first_to_the_last(void)
+{
+    begin_calls(3, 1);
+    CU_ASSERT(lab_run(&lab, 10 * VD_SEC));
+    const struct receiver_count *count = receiver_count(lab.receiver);
+    CU_ASSERT_EQUAL(count->requests, 6);
+    CU_ASSERT_EQUAL(count->calls, 3);
+    CU_ASSERT_EQUAL(count->first_at, lab.began_at + lab_find(&lab, "INVITE", 0)->at + LAB_DELAY);
+    CU_ASSERT_EQUAL(count->last_at, lab.began_at + lab_find(&lab, "BYE", 2)->at + LAB_DELAY);
+    lab_free(&lab);
+}
+
 /* ---- Requests that the receiver does not expect ---- */
 
 /* The response to a request of the given method for a user of the receiver. */
@@ -515,9 +578,9 @@ static void bye_for_no_call_gets_481(void)
 static void other_methods_get_405_with_those_that_are_allowed(void)
 {
     begin_calls(1, 1);
-    CU_ASSERT_STRING_EQUAL(answer_to("OPTIONS", "callee"), "405 OPTIONS");
+    CU_ASSERT_STRING_EQUAL(answer_to("SUBSCRIBE", "callee"), "405 SUBSCRIBE");
     CU_ASSERT_STRING_EQUAL(lab_header(&lab.messages[0], "Allow"),
-                           "REGISTER, INVITE, ACK, BYE, CANCEL");
+                           "REGISTER, OPTIONS, INVITE, ACK, BYE, CANCEL");
     lab_free(&lab);
 }
 
@@ -546,6 +609,9 @@ int main(void)
          latency_is_the_time_from_request_to_final_response},
         {"window_is_filled_and_never_exceeded", window_is_filled_and_never_exceeded},
         {"registrations_go_round_the_port_pairs", registrations_go_round_the_port_pairs},
+        {"query_is_an_options_and_its_200_with_what_is_allowed",
+         query_is_an_options_and_its_200_with_what_is_allowed},
+        {"every_uri_of_a_run_over_tcp_says_so", every_uri_of_a_run_over_tcp_says_so},
         {"call_has_six_messages", call_has_six_messages},
         {"ack_and_bye_belong_to_the_dialog_of_the_2xx",
          ack_and_bye_belong_to_the_dialog_of_the_2xx},
@@ -573,6 +639,8 @@ int main(void)
          sender_gives_up_when_a_whole_window_fails_in_a_row},
         {"sender_goes_on_after_failures_that_are_not_all",
          sender_goes_on_after_failures_that_are_not_all},
+        {"receiver_counts_requests_and_the_time_from_the_first_to_the_last",
+         receiver_counts_requests_and_the_time_from_the_first_to_the_last},
         {"bye_for_no_call_gets_481", bye_for_no_call_gets_481},
         {"other_methods_get_405_with_those_that_are_allowed",
          other_methods_get_405_with_those_that_are_allowed},

@@ -4,10 +4,14 @@
  * another without a gap up to the largest number; percentiles against a sorted list of random
  * values, with a printed seed; the empty histogram; the largest value; counts that do not fit when
  * multiplied.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "latency.h"
 
 #include "run_suite.h"
+
+#include <string.h>
 #include "test_random.h"
 
 #include <stdio.h>
@@ -141,6 +145,22 @@ static void counts_past_what_multiplies_are_handled(void)
     CU_ASSERT_EQUAL(latency_percentile(&latency, 1000, 1000), 9);
 }
 
+static void merged_histograms_are_as_one_that_has_counted_all(void)
+{
+    static struct latency parts[2];
+    static struct latency whole;
+    for (unsigned i = 0; i < 2; i++) {
+        latency_reset(&parts[i]);
+    }
+    latency_reset(&whole);
+    for (uint64_t value = 1; value < 5000; value += 7) {
+        latency_add(&parts[value % 2], value);
+        latency_add(&whole, value);
+    }
+    latency_merge(&parts[0], &parts[1]);
+    CU_ASSERT_EQUAL(memcmp(&parts[0], &whole, sizeof whole), 0);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -156,6 +176,8 @@ int main(void)
         {"percentiles_of_random_values_are_within_a_128th",
          percentiles_of_random_values_are_within_a_128th},
         {"counts_past_what_multiplies_are_handled", counts_past_what_multiplies_are_handled},
+        {"merged_histograms_are_as_one_that_has_counted_all",
+         merged_histograms_are_as_one_that_has_counted_all},
         CU_TEST_INFO_NULL,
     };
     return run_suite("latency", tests);

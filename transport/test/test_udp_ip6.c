@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "exchange.h"
-#include "run_suite.h"
+#include "over_selectors.h"
 #include "sockaddr.h"
 
 enum { SKIPPED = 77 };
@@ -109,5 +109,5 @@ int main(void)
         puts("skipped: ::1 cannot be bound");
         return SKIPPED;
     }
-    return run_suite("udp_ip6", tests);
+    return run_over_selectors("udp_ip6", tests);
 }

@@ -12,7 +12,7 @@
 
 #include "exchange.h"
 #include "fake_udp.h"
-#include "run_suite.h"
+#include "over_selectors.h"
 
 /* The next refusals messages are refused with refused_with. */
 static unsigned refusals;
@@ -464,5 +464,5 @@ int main(void)
          what_one_turn_does_not_send_the_next_one_sends_at_once},
         CU_TEST_INFO_NULL,
     };
-    return run_suite("udp_send", tests);
+    return run_over_selectors("udp_send", tests);
 }

@@ -1,3 +1,7 @@
+/* capture.c - what is written to stderr or stdout while something runs.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #define _GNU_SOURCE
 #include "capture.h"
 

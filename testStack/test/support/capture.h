@@ -1,4 +1,7 @@
-/* capture.h - what is written to stderr or stdout while something runs. */
+/* capture.h - what is written to stderr or stdout while something runs.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #ifndef CAPTURE_H
 #define CAPTURE_H
 

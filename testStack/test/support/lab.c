@@ -1,3 +1,7 @@
+/* lab.c - a sender and a receiver joined without sockets, under a virtual clock.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "lab.h"
 
 #include <stdio.h>
@@ -18,16 +22,23 @@ struct options lab_options(uint64_t runs, uint32_t window)
         .ports = 1,
         .window = window,
         .runs = runs,
-        .base_port = 11000,
         .longest_wait = VD_TIME_NEVER,
     };
-    vd_addr_parse(VD_STR("127.0.0.1"), 0, &options.bind);
+    vd_addr_parse(VD_STR("127.0.0.1"), 11000, &options.sender);
     return options;
 }
 
-static uint32_t first_port(const struct lab *lab, unsigned side)
+static uint16_t first_port(const struct lab *lab, unsigned side)
 {
-    return lab->options.base_port + (side == LAB_RECEIVER ? lab->options.ports : 0);
+    return side == LAB_RECEIVER ? lab->options.receiver.port : lab->options.sender.port;
+}
+
+/* The port of a side that a number names. */
+static struct vd_addr address_of(const struct lab *lab, unsigned side, uint16_t port)
+{
+    struct vd_addr address = side == LAB_RECEIVER ? lab->options.receiver : lab->options.sender;
+    address.port = port;
+    return address;
 }
 
 static void make_stack(struct lab *lab, unsigned side)
@@ -45,9 +56,9 @@ static void make_stack(struct lab *lab, unsigned side)
         abort();
     }
     for (uint32_t i = 0; i < lab->options.ports; i++) {
-        struct vd_addr address = options_address(&lab->options, first_port(lab, side) + i);
+        struct vd_addr address = address_of(lab, side, (uint16_t)(first_port(lab, side) + i));
         size_t size = vd_addr_format(&address, text);
-        if (vd_stack_add_endpoint(lab->stacks[side], VD_TRANSPORT_UDP, vd_str(text, size),
+        if (vd_stack_add_endpoint(lab->stacks[side], lab->options.transport, vd_str(text, size),
                                   &endpoint) != 0) {
             abort();
         }
@@ -57,6 +68,7 @@ static void make_stack(struct lab *lab, unsigned side)
 void lab_init(struct lab *lab, const struct options *options)
 {
     *lab = (struct lab){.options = *options, .now = 987654321, .began_at = 987654321};
+    lab->options.receiver = options_port(&lab->options.sender, lab->options.ports);
     lab->sender = must(sender_new(&lab->options));
     lab->receiver = must(receiver_new(&lab->options));
     make_stack(lab, LAB_SENDER);
@@ -136,8 +148,8 @@ static void deliver(struct lab *lab)
     for (; lab->delivered < end; lab->delivered++) {
         const struct lab_message *message = &lab->messages[lab->delivered];
         unsigned to = 1 - message->from;
-        struct vd_flow flow = {.endpoint = message->to_port - first_port(lab, to),
-                               .remote = options_address(&lab->options, message->from_port)};
+        struct vd_flow flow = {.endpoint = (uint32_t)(message->to_port - first_port(lab, to)),
+                               .remote = address_of(lab, message->from, message->from_port)};
         if (!lab->dropped[lab->delivered]) {
             vd_stack_receive(lab->stacks[to], &flow, message->bytes, message->size, lab->now);
         }
@@ -146,7 +158,7 @@ static void deliver(struct lab *lab)
 
 void lab_inject(struct lab *lab, unsigned side, const char *bytes, size_t size)
 {
-    struct vd_flow flow = {.remote = options_address(&lab->options, first_port(lab, 1 - side))};
+    struct vd_flow flow = {.remote = address_of(lab, 1 - side, first_port(lab, 1 - side))};
     vd_stack_receive(lab->stacks[side], &flow, bytes, size, lab->now);
     pull(lab);
 }

@@ -3,6 +3,8 @@
  * What one of them sends arrives at the other one millisecond later, in order, unless the test
  * drops it. Every message sent is noted. The clock starts at an odd time and moves from one event
  * to the next.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef LAB_H
 #define LAB_H
@@ -49,6 +51,7 @@ struct lab {
 /* Options of one port pair on 127.0.0.1 with so many registrations and such a window. */
 struct options lab_options(uint64_t runs, uint32_t window);
 
+/* The receiver's ports follow the sender's. */
 void lab_init(struct lab *lab, const struct options *options);
 void lab_free(struct lab *lab);
 

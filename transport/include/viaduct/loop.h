@@ -5,7 +5,8 @@
  *
  *     1. waits, at most until the earliest deadline of its stacks and of the application,
  *     2. reads the clock, once: everything in the turn happens at that time,
- *     3. receives from the sockets that are ready, a bounded number of datagrams from each,
+ *     3. receives from the sockets that are ready, a bounded number of datagrams or bytes from
+ * each,
  *     4. lets every stack fire the timers that are due,
  *     5. calls on_turn,
  *     6. sends what all of this has put into the outboxes, as few system calls as it takes.
@@ -33,6 +34,22 @@ extern "C" {
 
 struct vd_loop;
 
+/* What a loop waits with. Everything else is the same, whichever it is. */
+enum vd_selector {
+    /* epoll: for any number of sockets, wherever Linux runs. */
+    VD_SELECTOR_EPOLL,
+    /* poll(2): each wait costs time in proportion to the number of sockets. To compare. */
+    VD_SELECTOR_POLL,
+    /* io_uring, from Linux 6.1 on: one system call a turn sends the messages of all UDP sockets and
+     * waits, and datagrams are received without any. Faster than epoll with many UDP sockets; with
+     * one, and with TCP, there is little between them. The buffers for datagrams are 65 MiB of
+     * address space, of which what was reached by a datagram is in memory.
+     *
+     * The thread that makes the first turn must make all of them, and free the loop or end before
+     * it is freed. Many a container bars io_uring. */
+    VD_SELECTOR_IO_URING
+};
+
 /* How a loop is made. Always start with vd_loop_config_init. */
 struct vd_loop_config {
     /* Called once a turn, after everything has been received and the timers have fired, before the
@@ -51,14 +68,17 @@ struct vd_loop_config {
     vd_log_fn log;
     void *log_context;
     enum vd_log_level log_level;
+
+    enum vd_selector selector; /* default VD_SELECTOR_EPOLL */
 };
 
 /* Fills in the defaults. */
 VD_API void vd_loop_config_init(struct vd_loop_config *config);
 
 /* Makes a loop. config is copied; NULL takes the defaults. Returns 0 with *out, or VD_ERR_NOMEM,
- * VD_ERR_LIMIT (no file descriptor left) or VD_ERR_SYSTEM (the selector cannot be made). After an
- * error *out is NULL; the errno is in a log event. */
+ * VD_ERR_LIMIT (no file descriptor left), VD_ERR_UNSUPPORTED (the kernel lacks or bars io_uring, or
+ * the library was built without), VD_ERR_INVALID (no such selector) or VD_ERR_SYSTEM (the selector
+ * cannot be made). After an error *out is NULL; the errno is in a log event. */
 VD_API int vd_loop_new(struct vd_loop **out, const struct vd_loop_config *config);
 
 /* Closes every socket of the loop and frees it. Messages that still wait for a socket are given
@@ -99,7 +119,8 @@ VD_API void vd_loop_set_deadline(struct vd_loop *loop, vd_time deadline);
 /* What a loop has counted since it was made. */
 struct vd_loop_counters {
     uint64_t turns;
-    uint64_t ready; /* sockets that a wait found ready, summed up */
+    uint64_t ready; /* sockets that a wait found ready, summed up; with io_uring not those of UDP,
+                     * except that could send again */
 };
 
 VD_API void vd_loop_get_counters(const struct vd_loop *loop, struct vd_loop_counters *out);

@@ -58,6 +58,8 @@ struct vd_tcp_limits {
      * message that is longer than the limit by itself passes when the queue is empty. */
     uint32_t queue_bytes;
     uint32_t queue_messages;
+    /* Bytes that may wait for all of them: default 1 GiB, at least 1. */
+    uint64_t total_queue_bytes;
 
     /* From the start of a connection of ours until it is there: default 8 s. */
     vd_time connect_time;
@@ -76,7 +78,7 @@ struct vd_tcp_limits {
 VD_API void vd_tcp_limits_init(struct vd_tcp_limits *limits);
 
 /* Sets the limits. limits is copied. Returns 0, VD_ERR_INVALID (a value out of its range),
- * VD_ERR_STATE (the loop has an endpoint of this kind already) or VD_ERR_NOMEM. */
+ * VD_ERR_STATE (the loop has an endpoint for connections already). */
 VD_API int vd_tcp_set_limits(struct vd_loop *loop, const struct vd_tcp_limits *limits);
 
 /* The limits in force. */
@@ -137,8 +139,8 @@ struct vd_tcp_counters {
     uint64_t connect_failed; /* refused, unreachable, out of time, ... */
 
     /* Limits reached. */
-    uint64_t refused_total;      /* accepted and closed at once: connections */
-    uint64_t refused_per_source; /* accepted and closed at once: connections_per_source */
+    uint64_t refused_total;      /* closed as soon as accepted, or not even begun: connections */
+    uint64_t refused_per_source; /* closed as soon as accepted: connections_per_source */
     uint64_t evicted;            /* closed without a message yet, to make room for others */
     uint64_t accept_paused;      /* times that a listener had to wait for a file descriptor */
     uint64_t connect_timeouts;   /* connect_time */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "over_selectors.h"
 #include "sockaddr.h"
 
 /* So long that only a test that has failed waits for it. */
@@ -105,6 +106,7 @@ bool side_init(struct side *side)
     counting_mem_init(&side->stack_mem);
 
     vd_loop_config_init(&loop_config);
+    loop_config.selector = tested_selector;
     loop_config.on_turn = on_turn;
     loop_config.context = side;
     loop_config.mem = &side->loop_mem.mem;

@@ -157,12 +157,33 @@ static ssize_t fake_recvmsg(int fd, struct msghdr *message, int flags)
     return (ssize_t)size;
 }
 
+/* ---- io_uring ---- */
+
+static int fake_queue(struct vd__udp_socket *socket, const struct vd_send *message)
+{
+    int error = fake_udp.limit == 0 ? EAGAIN : 0;
+
+    if (error == 0 && fake_udp.refuse != NULL) {
+        error = fake_udp.refuse(&message->flow.remote);
+    }
+    if (error != 0) {
+        fake_udp.refusals++;
+        return error;
+    }
+    fake_udp.limit--;
+    fake_udp.sent_size =
+        message->size < sizeof fake_udp.sent ? message->size : sizeof fake_udp.sent;
+    memcpy(fake_udp.sent, message->data, fake_udp.sent_size);
+    return vd__udp_uring_queue(socket, message);
+}
+
 void fake_udp_install(struct side *side)
 {
     static const struct vd__udp_ops ops = {
         .sendmmsg = fake_sendmmsg,
         .recvmmsg = fake_recvmmsg,
         .recvmsg = fake_recvmsg,
+        .queue = fake_queue,
     };
 
     fake_udp = (struct fake_udp){.limit = UINT_MAX};

@@ -1,6 +1,7 @@
 #include "tcp_side.h"
 
 #include <errno.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +61,10 @@ bool raw_connect_with_buffer(struct raw_peer *peer, const struct vd_addr *to, in
     socklen_t length = vd__sockaddr_from_addr(&sockaddr, to);
 
     memset(peer, 0, sizeof *peer);
+    int on = 1;
     peer->fd = socket(sockaddr.any.sa_family, SOCK_STREAM, 0);
+    /* A piece of a message must not wait for the acknowledgement of the one before. */
+    (void)setsockopt(peer->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (size > 0) {
         (void)setsockopt(peer->fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
     }
@@ -155,6 +159,12 @@ bool raw_until_ended(struct raw_peer *peer, struct tcp_side *side)
     return false;
 }
 
+bool raw_is_ended(struct raw_peer *peer)
+{
+    raw_read(peer);
+    return peer->ended;
+}
+
 void raw_forget(struct raw_peer *peer)
 {
     peer->size = 0;
@@ -201,4 +211,15 @@ size_t raw_request(char *out, const char *method, const char *sent_by, unsigned 
 
     memset(out + size, 'x', body);
     return (size_t)size + body;
+}
+
+bool raw_is_answered(struct raw_peer *peer, struct tcp_side *side)
+{
+    static unsigned number;
+    char text[RAW_REQUEST_SIZE];
+    size_t size = raw_request(text, "OPTIONS", "192.0.2.1", ++number, 0);
+
+    raw_read(peer);
+    raw_forget(peer);
+    return raw_write(peer, side, text, size) && raw_until(peer, side, "SIP/2.0 200 OK\r\n", 1);
 }

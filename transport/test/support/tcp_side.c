@@ -6,6 +6,7 @@
 #include "loop_internal.h"
 
 vd_time tcp_side_time = 1000 * VD_SEC;
+enum vd_selector tcp_side_selector = VD_SELECTOR_EPOLL;
 
 static vd_time still_clock(void)
 {
@@ -118,8 +119,15 @@ bool tcp_side_init(struct tcp_side *side)
     stack_config.context = side;
     stack_config.mem = &side->stack_mem.mem;
 
-    if (vd_loop_new(&side->loop, &loop_config) != 0 ||
-        vd_stack_new(&side->stack, &stack_config) != 0 ||
+    loop_config.selector = tcp_side_selector;
+    if (vd_loop_new(&side->loop, &loop_config) != 0) {
+        loop_config.selector = VD_SELECTOR_EPOLL;
+        if (vd_loop_new(&side->loop, &loop_config) != 0) {
+            return false;
+        }
+        side->log_errors = 0;
+    }
+    if (vd_stack_new(&side->stack, &stack_config) != 0 ||
         vd_loop_add_stack(side->loop, side->stack) != 0) {
         return false;
     }

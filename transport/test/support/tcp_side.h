@@ -53,6 +53,10 @@ struct tcp_side {
 /* The time of every side's loop. */
 extern vd_time tcp_side_time;
 
+/* What the loops of the sides that are made from here on wait with; where the kernel bars it, that
+ * is epoll. */
+extern enum vd_selector tcp_side_selector;
+
 /* A side without an endpoint; answers are 200. */
 bool tcp_side_init(struct tcp_side *side);
 
@@ -129,6 +133,12 @@ void raw_read(struct raw_peer *peer);
 /* Turns side until peer has received text count times; until its stream has ended. */
 bool raw_until(struct raw_peer *peer, struct tcp_side *side, const char *text, unsigned count);
 bool raw_until_ended(struct raw_peer *peer, struct tcp_side *side);
+
+/* Reads; true when the stream has ended. */
+bool raw_is_ended(struct raw_peer *peer);
+
+/* Sends an OPTIONS and turns side until it is answered with 200. */
+bool raw_is_answered(struct raw_peer *peer, struct tcp_side *side);
 
 /* How often text is in what has come. */
 unsigned raw_count(const struct raw_peer *peer, const char *text);
