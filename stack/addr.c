@@ -191,7 +191,7 @@ static char *write_ip6(char *out, const uint8_t *ip)
     unsigned groups[8];
     int start = -1;
     /* RFC 5952 5: an IPv4-mapped address ends in the dotted form. */
-    if (memcmp(ip, mapped_prefix, sizeof(mapped_prefix)) == 0) {
+    if (memcmp(ip, mapped_prefix, sizeof mapped_prefix) == 0) {
         memcpy(out, "::ffff:", 7);
         return write_ip4(out + 7, ip + 12);
     }
@@ -258,7 +258,7 @@ static const uint8_t *ip4_of(const struct vd_addr *addr)
         return addr->ip;
     }
     if (addr->family == VD_FAMILY_IP6 &&
-        memcmp(addr->ip, mapped_prefix, sizeof(mapped_prefix)) == 0) {
+        memcmp(addr->ip, mapped_prefix, sizeof mapped_prefix) == 0) {
         return addr->ip + 12;
     }
     return NULL;
@@ -271,13 +271,13 @@ bool vd_addr_same_ip(const struct vd_addr *a, const struct vd_addr *b)
     if (x != NULL || y != NULL) {
         return x != NULL && y != NULL && memcmp(x, y, 4) == 0;
     }
-    return a->family == b->family && memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
+    return a->family == b->family && memcmp(a->ip, b->ip, sizeof a->ip) == 0;
 }
 
 bool vd_addr_equal(const struct vd_addr *a, const struct vd_addr *b)
 {
     return a->family == b->family && a->port == b->port && a->scope == b->scope &&
-           memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
+           memcmp(a->ip, b->ip, sizeof a->ip) == 0;
 }
 
 struct vd_str vd_transport_name(enum vd_transport transport)

@@ -6,8 +6,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef VD__BRANCH_H
-#define VD__BRANCH_H
+#ifndef VIADUCT_STACK_BRANCH_H
+#define VIADUCT_STACK_BRANCH_H
 
 #include <viaduct/base.h>
 

@@ -6,8 +6,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef VD__BUFFER_H
-#define VD__BUFFER_H
+#ifndef VIADUCT_STACK_BUFFER_H
+#define VIADUCT_STACK_BUFFER_H
 
 #include <viaduct/addr.h>
 #include <viaduct/base.h>

@@ -10,8 +10,9 @@ char *vd__build_grow(struct vd_builder *builder, size_t size)
     int error = VD_ERR_SPACE;
     if (size <= SIZE_MAX - builder->length && builder->grow != NULL) {
         error = builder->grow(builder, builder->length + size);
-        if (error == 0 && size <= builder->capacity - builder->length)
+        if (error == 0 && size <= builder->capacity - builder->length) {
             return builder->data + builder->length;
+        }
         error = error != 0 ? error : VD_ERR_SPACE;
     }
     vd__build_fail(builder, error);
@@ -21,8 +22,9 @@ char *vd__build_grow(struct vd_builder *builder, size_t size)
 size_t vd__build_number_size(uint64_t number)
 {
     size_t n = 1;
-    for (; number >= 1000; number /= 1000)
+    for (; number >= 1000; number /= 1000) {
         n += 3;
+    }
     return n + (number >= 10) + (number >= 100);
 }
 
@@ -33,8 +35,9 @@ char *vd__build_put_number(char *p, uint64_t number)
         return p + 1;
     }
     size_t n = vd__build_number_size(number);
-    for (size_t i = n; i-- > 0; number /= 10)
+    for (size_t i = n; i-- > 0; number /= 10) {
         p[i] = (char)('0' + number % 10);
+    }
     return p + n;
 }
 
@@ -51,8 +54,9 @@ static const char *skip_folds(const char *p, const char *end)
 {
     while (end - p >= 3 && p[0] == '\r' && p[1] == '\n' && (p[2] == ' ' || p[2] == '\t')) {
         p += 3;
-        while (p < end && (*p == ' ' || *p == '\t'))
+        while (p < end && (*p == ' ' || *p == '\t')) {
             p++;
+        }
     }
     return p;
 }
@@ -63,12 +67,14 @@ static const char *put_one(char **p, const char *from, const char *end)
 {
     char c = *from;
     const char *behind = from + 1;
-    if (c == '\0' || c == '\n')
+    if (c == '\0' || c == '\n') {
         return NULL;
+    }
     if (c == '\r') {
         behind = skip_folds(from, end);
-        if (behind == from)
+        if (behind == from) {
             return NULL;
+        }
         c = ' ';
     }
     *(*p)++ = c;
@@ -98,18 +104,21 @@ static size_t put_plain(char *p, const char *from, size_t n)
     if (n >= 8) {
         for (; n - done > 8; done += 8) {
             uint64_t word = vd__load_word(from + done, 8);
-            if (has_low_byte(word))
+            if (has_low_byte(word)) {
                 return done;
+            }
             memcpy(p + done, &word, 8);
         }
         uint64_t last = vd__load_word(from + n - 8, 8);
-        if (has_low_byte(last))
+        if (has_low_byte(last)) {
             return done;
+        }
         memcpy(p + n - 8, &last, 8);
         return n;
     }
-    if (n < 4 || has_low_byte(vd__load_word(from, n)))
+    if (n < 4 || has_low_byte(vd__load_word(from, n))) {
         return 0;
+    }
     uint64_t last = vd__load_word(from + n - 4, 4);
     uint64_t first = vd__load_word(from, 4);
     memcpy(p, &first, 4);
@@ -119,16 +128,18 @@ static size_t put_plain(char *p, const char *from, size_t n)
 
 char *vd__build_put_checked(char *p, struct vd_str text)
 {
-    if (text.n == 0)
+    if (text.n == 0) {
         return p;
+    }
     size_t plain = put_plain(p, text.p, text.n);
     const char *from = text.p + plain;
     const char *end = text.p + text.n;
     p += plain;
     while (from < end) {
         from = put_one(&p, from, end);
-        if (from == NULL)
+        if (from == NULL) {
             return NULL;
+        }
     }
     return p;
 }
@@ -136,8 +147,9 @@ char *vd__build_put_checked(char *p, struct vd_str text)
 size_t vd__build_quoted_size(struct vd_str text)
 {
     size_t n = text.n + 2;
-    for (size_t i = 0; i < text.n; i++)
+    for (size_t i = 0; i < text.n; i++) {
         n += (unsigned char)text.p[i] < 0x80 && !vd__is(text.p[i], VD__QDTEXT);
+    }
     return n;
 }
 
@@ -151,11 +163,13 @@ char *vd__build_put_quoted(char *p, struct vd_str text)
         size_t length = 1;
         if ((unsigned char)c >= 0x80) {
             length = vd__utf8_length(from, end);
-            if (length == 0)
+            if (length == 0) {
                 return NULL;
+            }
         } else if (!vd__is(c, VD__QDTEXT)) {
-            if (c == '\0' || c == '\r' || c == '\n')
+            if (c == '\0' || c == '\r' || c == '\n') {
                 return NULL;
+            }
             *p++ = '\\';
         }
         memcpy(p, from, length);

@@ -5,8 +5,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef VD_BUILD_TEXT_H
-#define VD_BUILD_TEXT_H
+#ifndef VIADUCT_STACK_BUILD_TEXT_H
+#define VIADUCT_STACK_BUILD_TEXT_H
 
 #include <viaduct/build.h>
 
@@ -14,8 +14,9 @@
 static inline int vd__build_fail(struct vd_builder *builder, int error)
 {
     /* A message that was ended is done; a call too many does not take it back. */
-    if (!builder->ended)
+    if (!builder->ended) {
         builder->error = error;
+    }
     return error;
 }
 
@@ -31,8 +32,9 @@ char *vd__build_grow(struct vd_builder *builder, size_t size);
 /* Where size more bytes may be written; NULL when there is no room, and the error sticks. */
 static inline char *vd__build_room(struct vd_builder *builder, size_t size)
 {
-    if (size <= builder->capacity - builder->length)
+    if (size <= builder->capacity - builder->length) {
         return builder->data + builder->length;
+    }
     return vd__build_grow(builder, size);
 }
 
@@ -46,8 +48,9 @@ static inline int vd__build_advance(struct vd_builder *builder, const char *p)
 /* The bytes of text as they are. */
 static inline char *vd__build_put(char *p, struct vd_str text)
 {
-    if (text.n != 0)
+    if (text.n != 0) {
         memcpy(p, text.p, text.n);
+    }
     return p + text.n;
 }
 

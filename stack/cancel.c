@@ -82,13 +82,11 @@ int vd_request_cancel(struct vd_stack *stack, vd_transaction transaction, vd_tim
     return rc;
 }
 
-/* What the CANCEL names: the server transaction with its branch whose method is another one. */
-static struct vd__transaction *find_target(struct vd_stack *stack,
-                                           const struct vd__transaction *cancel)
+/* What a CANCEL with this key names: the server transaction of another method. */
+struct vd__transaction *vd__cancel_find_target(const struct vd_stack *stack, const uint64_t key[2])
 {
-    struct vd__transaction *found = vd__table_find(&stack->table, cancel->key);
-    while (found != NULL &&
-           (found->kind < VD__KIND_SERVER_INVITE || found->method == VD_METHOD_CANCEL)) {
+    struct vd__transaction *found = vd__table_find(&stack->table, key);
+    while (found != NULL && (!vd__is_server(found) || found->method == VD_METHOD_CANCEL)) {
         found = vd__table_find_next(&stack->table, found);
     }
     return found;
@@ -116,7 +114,7 @@ static void share_tag(struct vd_stack *stack, const struct vd__transaction *targ
 void vd__cancel_received(struct vd_stack *stack, struct vd__transaction *cancel,
                          struct vd_message *message)
 {
-    struct vd__transaction *target = find_target(stack, cancel);
+    struct vd__transaction *target = vd__cancel_find_target(stack, cancel->key);
     if (target == NULL) {
         vd__answer(stack, cancel, 481);
         return;

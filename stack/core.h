@@ -21,8 +21,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef VD__CORE_H
-#define VD__CORE_H
+#ifndef VIADUCT_STACK_CORE_H
+#define VIADUCT_STACK_CORE_H
 
 #include "branch.h"
 #include "buffer.h"
@@ -198,6 +198,16 @@ static inline void *vd__user(const struct vd__transaction *transaction)
                                                        : transaction->u.user;
 }
 
+static inline bool vd__is_server(const struct vd__transaction *transaction)
+{
+    return transaction->kind == VD__KIND_SERVER_INVITE || transaction->kind == VD__KIND_SERVER;
+}
+
+static inline bool vd__is_client(const struct vd__transaction *transaction)
+{
+    return transaction->kind == VD__KIND_CLIENT_INVITE || transaction->kind == VD__KIND_CLIENT;
+}
+
 static inline bool vd__is_reliable(const struct vd__transaction *transaction)
 {
     return (transaction->flags & VD__FLAG_RELIABLE) != 0;
@@ -246,6 +256,7 @@ void vd__transport_error(struct vd_stack *stack, struct vd__transaction *transac
 int vd__cancel_now(struct vd_stack *stack, struct vd__transaction *invite);
 void vd__cancel_received(struct vd_stack *stack, struct vd__transaction *cancel,
                          struct vd_message *message);
+struct vd__transaction *vd__cancel_find_target(const struct vd_stack *stack, const uint64_t key[2]);
 struct vd__transaction *vd__cancel_find_client(const struct vd_stack *stack, struct vd_str branch);
 
 /* request.c */

@@ -47,7 +47,7 @@ static const struct description descriptions[] = {
 /* The row of an error; NULL for a number that is none. */
 static const struct description *describe(int error)
 {
-    const int count = (int)(sizeof(descriptions) / sizeof(descriptions[0]));
+    const int count = (int)(sizeof descriptions / sizeof descriptions[0]);
     if (error >= 0 || error <= -count || descriptions[-error].name == NULL) {
         return NULL;
     }

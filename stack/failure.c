@@ -7,8 +7,7 @@
 
 void vd__transport_error(struct vd_stack *stack, struct vd__transaction *transaction, int error)
 {
-    if (transaction->kind <= VD__KIND_CLIENT &&
-        vd__long_request_fall_back(stack, transaction, error)) {
+    if (vd__is_client(transaction) && vd__long_request_fall_back(stack, transaction, error)) {
         return;
     }
     stack->counters.transport_errors++;
@@ -74,13 +73,8 @@ static struct vd__transaction *find_quoted_server(const struct vd_stack *stack,
         return NULL;
     }
     vd__server_key(stack, NULL, via, &rfc2543, key);
-    struct vd__transaction *found = vd__table_find(&stack->table, key);
     /* Of INVITE and CANCEL, which share a branch, only the first has someone to tell. */
-    while (found != NULL &&
-           (found->kind < VD__KIND_SERVER_INVITE || found->method == VD_METHOD_CANCEL)) {
-        found = vd__table_find_next(&stack->table, found);
-    }
-    return found;
+    return vd__cancel_find_target(stack, key);
 }
 
 /* The CANCEL of an INVITE has the INVITE's branch, so the method decides. */
@@ -96,17 +90,19 @@ static struct vd__transaction *find_quoted_client(const struct vd_stack *stack,
  * closed is true, else those that wait for a first response from its remote address. */
 static void mark_failing(struct vd_stack *stack, const struct vd_flow *flow, bool closed)
 {
+    if (stack->counters.live_client_transactions == 0) {
+        return; /* a pure server need not look */
+    }
     for (uint32_t i = 0; i < stack->actives.fresh; i++) {
         const struct vd__active *active = vd__pool_at(&stack->actives, i);
         if (active->owner == VD__POOL_NONE || active->flow.endpoint != flow->endpoint) {
             continue;
         }
         struct vd__transaction *owner = vd__pool_at(&stack->transactions, active->owner);
-        bool is_client = owner->kind == VD__KIND_CLIENT_INVITE || owner->kind == VD__KIND_CLIENT;
         bool concerned = closed ? active->flow.connection == flow->connection
                                 : owner->state <= VD_TRANSACTION_TRYING &&
                                       vd_addr_equal(&active->flow.remote, &flow->remote);
-        if (is_client && concerned) {
+        if (vd__is_client(owner) && concerned) {
             owner->flags |= VD__FLAG_FAILING;
         }
     }
@@ -116,6 +112,9 @@ static void mark_failing(struct vd_stack *stack, const struct vd_flow *flow, boo
  * the error does not concern, though it may take the place of one that has just ended. */
 static void fail_marked(struct vd_stack *stack, int error)
 {
+    if (stack->counters.live_client_transactions == 0) {
+        return;
+    }
     uint32_t end = stack->actives.fresh;
     for (uint32_t i = 0; i < end; i++) {
         const struct vd__active *active = vd__pool_at(&stack->actives, i);

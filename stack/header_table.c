@@ -61,7 +61,7 @@ const struct vd__header_row vd__header_rows[VD_HEADER_COUNT] = {
 
 /* Made by the test of this table, which prints it anew when a row has changed. */
 /* clang-format off */
-const uint8_t vd__header_slots[VD_HEADER_SLOTS] = {
+const uint8_t vd__header_slots[VD__HEADER_SLOTS] = {
      0,  0,  9,  0,  0,  0,  0,  0,  0,  0,  0,  0,  0, 25,  0,  0,
      0,  0,  0,  0,  0, 37,  0,  0,  0,  0,  0,  0,  2, 29, 36,  0,
      0,  0,  0,  0,  0,  0,  0, 27,  0,  0,  0,  0,  0,  0,  0,  0,
@@ -105,7 +105,7 @@ static uint32_t load4(const char *p)
 static uint64_t differ8(const char *text, const char *name)
 {
     uint64_t word = load8(name);
-    return (load8(text) ^ word) & ~((word & 0x4040404040404040U) >> 1);
+    return (load8(text) ^ word) & ~((word & UINT64_C(0x4040404040404040)) >> 1);
 }
 
 static uint32_t differ4(const char *text, const char *name)
@@ -141,7 +141,7 @@ enum vd_header_id vd_header_id(struct vd_str name)
         return VD_HEADER_OTHER;
     }
     unsigned slot = vd__header_hash(name);
-    for (; vd__header_slots[slot] != 0; slot = (slot + 1) % VD_HEADER_SLOTS) {
+    for (; vd__header_slots[slot] != 0; slot = (slot + 1) % VD__HEADER_SLOTS) {
         const struct vd_header_info *row = &vd__header_rows[vd__header_slots[slot]].info;
         if ((row->name.n == name.n && is_name(name.p, row->name.p, name.n)) ||
             (row->compact.n == name.n && is_name(name.p, row->compact.p, name.n))) {

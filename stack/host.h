@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef VD_HOST_H
-#define VD_HOST_H
+#ifndef VIADUCT_STACK_HOST_H
+#define VIADUCT_STACK_HOST_H
 
 #include <viaduct/addr.h>
 #include <viaduct/uri.h>

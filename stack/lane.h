@@ -7,8 +7,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef VD__LANE_H
-#define VD__LANE_H
+#ifndef VIADUCT_STACK_LANE_H
+#define VIADUCT_STACK_LANE_H
 
 #include <viaduct/base.h>
 

@@ -133,12 +133,13 @@ static bool at_fold(const char *p, const char *end)
 const char *vd__skip_lws_slow(const char *p, const char *end)
 {
     while (p < end) {
-        if (*p == ' ' || *p == '\t')
+        if (*p == ' ' || *p == '\t') {
             p++;
-        else if (at_fold(p, end))
+        } else if (at_fold(p, end)) {
             p += 3;
-        else
+        } else {
             break;
+        }
     }
     return p;
 }
@@ -147,21 +148,25 @@ size_t vd__utf8_length(const char *p, const char *end)
 {
     unsigned char lead = (unsigned char)*p;
     size_t length;
-    if (lead < 0xc0 || lead > 0xfd)
+    if (lead < 0xc0 || lead > 0xfd) {
         return 0;
-    if (lead < 0xe0)
+    }
+    if (lead < 0xe0) {
         length = 2;
-    else if (lead < 0xf0)
+    } else if (lead < 0xf0) {
         length = 3;
-    else if (lead < 0xf8)
+    } else if (lead < 0xf8) {
         length = 4;
-    else
+    } else {
         length = lead < 0xfc ? 5 : 6;
-    if ((size_t)(end - p) < length)
+    }
+    if ((size_t)(end - p) < length) {
         return 0;
+    }
     for (size_t i = 1; i < length; i++) {
-        if (((unsigned char)p[i] & 0xc0) != 0x80)
+        if (((unsigned char)p[i] & 0xc0) != 0x80) {
             return 0;
+        }
     }
     return length;
 }
@@ -172,21 +177,25 @@ static const char *read_element(struct vd__source *source, const char *p)
 {
     const char *end = source->end;
     if (*p == '\\') {
-        if (end - p < 2)
+        if (end - p < 2) {
             return vd__reject(source, VD_ERR_SYNTAX, p,
                               "a quoted-pair is two characters (RFC 3261 25.1)");
-        if (p[1] == '\r' || p[1] == '\n' || (unsigned char)p[1] >= 0x80)
+        }
+        if (p[1] == '\r' || p[1] == '\n' || (unsigned char)p[1] >= 0x80) {
             return vd__reject(source, VD_ERR_SYNTAX, p,
                               "a quoted-pair escapes no CR, LF or UTF-8 character (RFC 3261 25.1)");
+        }
         return p + 2;
     }
-    if (at_fold(p, end))
+    if (at_fold(p, end)) {
         return p + 3;
+    }
     size_t length = vd__utf8_length(p, end);
-    if (length == 0)
+    if (length == 0) {
         return vd__reject(
             source, VD_ERR_SYNTAX, p,
             "no control character, and UTF-8, in quotes or a comment (RFC 3261 25.1)");
+    }
     return p + length;
 }
 
@@ -196,14 +205,17 @@ const char *vd__read_quoted(struct vd__source *source, const char *p)
     const char *end = source->end;
     for (p++;;) {
         p = vd__skip(p, end, VD__QDTEXT);
-        if (p == end)
+        if (p == end) {
             return vd__reject(source, VD_ERR_SYNTAX, quote,
                               "a quoted-string has an end (RFC 3261 25.1)");
-        if (*p == '"')
+        }
+        if (*p == '"') {
             return p + 1;
+        }
         p = read_element(source, p);
-        if (p == NULL)
+        if (p == NULL) {
             return NULL;
+        }
     }
 }
 
@@ -218,14 +230,16 @@ const char *vd__read_comment(struct vd__source *source, const char *p)
             p++;
         } else if (*p == ')') {
             p++;
-            if (--depth == 0)
+            if (--depth == 0) {
                 return p;
+            }
         } else if (*p == '"' || vd__is(*p, VD__QDTEXT)) {
             p++;
         } else {
             p = read_element(source, p);
-            if (p == NULL)
+            if (p == NULL) {
                 return NULL;
+            }
         }
     }
     return vd__reject(source, VD_ERR_SYNTAX, open, "a comment has an end (RFC 3261 25.1)");
@@ -239,28 +253,33 @@ const char *vd__read_number(struct vd__source *source, const char *p, uint64_t l
     bool large = false;
     unsigned digit;
     for (; p < source->end && (digit = vd__digit(*p)) <= 9; p++) {
-        if (number >= 1000000000000000000U)
+        if (number >= UINT64_C(1000000000000000000)) {
             large = true; /* one digit more might wrap */
-        else
+        } else {
             number = number * 10 + digit;
+        }
     }
     large = large || number > limit;
-    if (p == first)
+    if (p == first) {
         return vd__reject(source, VD_ERR_SYNTAX, p,
                           "a number is one digit or more (RFC 3261 25.1)");
+    }
     *value = large ? limit : number;
     return large ? vd__reject(source, VD_ERR_RANGE, first, rule) : p;
 }
 
 bool vd__is_qvalue(struct vd_str text)
 {
-    if (text.n == 0 || text.n > 5 || (text.p[0] != '0' && text.p[0] != '1'))
+    if (text.n == 0 || text.n > 5 || (text.p[0] != '0' && text.p[0] != '1')) {
         return false;
-    if (text.n > 1 && text.p[1] != '.')
+    }
+    if (text.n > 1 && text.p[1] != '.') {
         return false;
+    }
     for (size_t i = 2; i < text.n; i++) {
-        if (!vd__is(text.p[i], VD__DIGIT) || (text.p[0] == '1' && text.p[i] != '0'))
+        if (!vd__is(text.p[i], VD__DIGIT) || (text.p[0] == '1' && text.p[i] != '0')) {
             return false;
+        }
     }
     return true;
 }

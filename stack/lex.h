@@ -6,8 +6,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef VD_LEX_H
-#define VD_LEX_H
+#ifndef VIADUCT_STACK_LEX_H
+#define VIADUCT_STACK_LEX_H
 
 #include <viaduct/base.h>
 #include <viaduct/error.h>
@@ -52,17 +52,22 @@ static inline bool vd__is(char c, unsigned classes)
 static inline const char *vd__skip(const char *p, const char *end, unsigned classes)
 {
     for (; end - p >= 4; p += 4) {
-        if (!vd__is(p[0], classes))
+        if (!vd__is(p[0], classes)) {
             return p;
-        if (!vd__is(p[1], classes))
+        }
+        if (!vd__is(p[1], classes)) {
             return p + 1;
-        if (!vd__is(p[2], classes))
+        }
+        if (!vd__is(p[2], classes)) {
             return p + 2;
-        if (!vd__is(p[3], classes))
+        }
+        if (!vd__is(p[3], classes)) {
             return p + 3;
+        }
     }
-    while (p < end && vd__is(*p, classes))
+    while (p < end && vd__is(*p, classes)) {
         p++;
+    }
     return p;
 }
 
@@ -72,10 +77,12 @@ const char *vd__skip_lws_slow(const char *p, const char *end);
 /* Past spaces, tabs and folds (CR LF and a space or tab). A CR that starts no fold stops it. */
 static inline const char *vd__skip_lws(const char *p, const char *end)
 {
-    if (p == end || (unsigned char)*p > ' ')
+    if (p == end || (unsigned char)*p > ' ') {
         return p;
-    if (*p == ' ' && end - p > 1 && (unsigned char)p[1] > ' ')
+    }
+    if (*p == ' ' && end - p > 1 && (unsigned char)p[1] > ' ') {
         return p + 1;
+    }
     return vd__skip_lws_slow(p, end);
 }
 
@@ -105,9 +112,9 @@ static inline uint64_t vd__load_word(const char *p, size_t n)
     return (unsigned char)*p;
 }
 
-/* True when the n bytes at p are those of word in any case. n is a constant from 1 to 8; word holds
- * letters, digits, dots and slashes: a byte of it is a letter when its bit 0x40 is set, and then
- * bit 0x20 is the case. */
+/* True when the n bytes at p are those of word in any case. n is a constant from 1 to 8. A byte of
+ * word is a letter when its bit 0x40 is set, and then bit 0x20 is the case: beside letters word
+ * holds characters from 0x20 to 0x3f only (digits, and ". / : ;" among them). */
 static inline bool vd__is_word(const char *p, const char *word, size_t n)
 {
     uint64_t wanted = vd__load_word(word, n);
@@ -122,8 +129,9 @@ static inline void vd__clear(void *p, size_t n)
     const size_t piece = 64;
     char *bytes = p;
     size_t whole = n / piece * piece;
-    for (size_t i = 0; i < whole; i += piece)
+    for (size_t i = 0; i < whole; i += piece) {
         memset(bytes + i, 0, piece);
+    }
     memset(bytes + whole, 0, n - whole);
 }
 

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef VD_MESSAGE_INTERNAL_H
-#define VD_MESSAGE_INTERNAL_H
+#ifndef VIADUCT_STACK_MESSAGE_INTERNAL_H
+#define VIADUCT_STACK_MESSAGE_INTERNAL_H
 
 #include <viaduct/message.h>
 
@@ -22,8 +22,12 @@ enum vd__remembered {
     VD__CONTACT,
     VD__CSEQ,
     VD__CALL_ID,
-    VD__MAX_FORWARDS
+    VD__MAX_FORWARDS,
+    VD__REMEMBERED_COUNT
 };
+
+_Static_assert(sizeof((struct vd_message *)0)->decoded / sizeof(bool) == VD__REMEMBERED_COUNT,
+               "decoded has a place for each remembered value");
 
 /* The limits that hold when the caller gives none. */
 extern const struct vd_limits vd__limits_default;

@@ -17,10 +17,11 @@ static const char *read_addr_spec(struct vd__source *source, const char *p, bool
     const char *end = p;
     while (end < source->end && *end != ';' && !vd__is(*end, VD__LWS) &&
            !(in_list && *end == ',')) {
-        if (*end == '?' || *end == ',')
+        if (*end == '?' || *end == ',') {
             return vd__reject(source, VD_ERR_SYNTAX, end,
                               "a URI with a comma or question mark stands in brackets (RFC 3261 "
                               "20.10)");
+        }
         end++;
     }
     part.end = end;
@@ -29,9 +30,10 @@ static const char *read_addr_spec(struct vd__source *source, const char *p, bool
         source->error = part.error;
         return NULL;
     }
-    if (p != end)
+    if (p != end) {
         return vd__reject(source, VD_ERR_SYNTAX, p,
                           "this character may not stand here in a URI (RFC 3261 25.1)");
+    }
     return p;
 }
 
@@ -44,8 +46,9 @@ static const char *read_display(struct vd__source *source, const char *p, struct
     while (p < source->end && vd__is(*p, VD__TOKEN)) {
         last = vd__skip(p, source->end, VD__TOKEN);
         p = vd__skip_lws(last, source->end);
-        if (p == last)
+        if (p == last) {
             break;
+        }
     }
     *display = vd__view(first, last);
     return p;
@@ -59,8 +62,9 @@ static const char *read_address(struct vd__source *source, const char *p, bool i
     if (p < end && *p == '"') {
         const char *quote = p;
         p = vd__read_quoted(source, p);
-        if (p == NULL)
+        if (p == NULL) {
             return NULL;
+        }
         out->display = vd__view(quote, p);
         p = vd__skip_lws(p, end);
     } else if (p < end && vd__is(*p, VD__TOKEN)) {
@@ -71,16 +75,19 @@ static const char *read_address(struct vd__source *source, const char *p, bool i
             return read_addr_spec(source, first, in_list, &out->uri);
         }
     }
-    if (p == end || *p != '<')
+    if (p == end || *p != '<') {
         return vd__reject(source, VD_ERR_SYNTAX, p,
                           "a display name is tokens or a quoted-string, and <URI> follows (RFC "
                           "3261 25.1)");
+    }
     p = vd__read_uri(source, p + 1, &out->uri);
-    if (p == NULL)
+    if (p == NULL) {
         return NULL;
-    if (p == end || *p != '>')
+    }
+    if (p == end || *p != '>') {
         return vd__reject(source, VD_ERR_SYNTAX, p,
                           "a URI in brackets goes up to the closing one (RFC 3261 25.1)");
+    }
     out->brackets = true;
     return p + 1;
 }
@@ -92,8 +99,9 @@ static bool keep_param(struct vd__source *source, const struct vd_param *param,
     const char *name = param->name.p;
     switch (param->name.n) {
     case 1:
-        if (!vd__is_word(name, "q", 1))
+        if (!vd__is_word(name, "q", 1)) {
             return true;
+        }
         if (!vd__is_qvalue(param->value)) {
             vd__reject(source, VD_ERR_SYNTAX, param->value.p, vd__rule_quality);
             return false;
@@ -114,10 +122,12 @@ static const char *read_params(struct vd__source *source, const char *p, struct 
     while (p < source->end && *p == ';') {
         struct vd_param param;
         p = vd__read_param(source, p + 1, &param);
-        if (p == NULL || !keep_param(source, &param, out))
+        if (p == NULL || !keep_param(source, &param, out)) {
             return NULL;
-        if (!vd__params_add(&out->params, first, &param))
+        }
+        if (!vd__params_add(&out->params, first, &param)) {
             return vd__reject(source, VD_ERR_TOO_MANY, param.name.p, vd__rule_params);
+        }
     }
     return p;
 }
@@ -133,7 +143,7 @@ int vd_nameaddr_parse(struct vd_str text, bool in_list, struct vd_nameaddr *out,
                       struct vd_fault *fault)
 {
     struct vd__source source = vd__source(text, fault);
-    vd__clear(out, sizeof(*out));
+    vd__clear(out, sizeof *out);
     out->params.separator = ';';
     const char *p = vd__skip_lws(source.start, source.end);
     if (is_star(&source, p, in_list)) {
@@ -141,10 +151,12 @@ int vd_nameaddr_parse(struct vd_str text, bool in_list, struct vd_nameaddr *out,
         return vd__consumed(&source, source.end);
     }
     p = read_address(&source, p, in_list, out);
-    if (p != NULL)
+    if (p != NULL) {
         p = read_params(&source, vd__skip_lws(p, source.end), out);
-    if (p != NULL && p != source.end && !(in_list && *p == ','))
+    }
+    if (p != NULL && p != source.end && !(in_list && *p == ',')) {
         p = vd__reject(&source, VD_ERR_SYNTAX, p,
                        "an address ends, or a parameter follows (RFC 3261 25.1)");
+    }
     return vd__consumed(&source, p);
 }

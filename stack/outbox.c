@@ -75,7 +75,7 @@ void vd_stack_send_done(struct vd_stack *stack, const struct vd_send *sent)
     if (sent->flow.connection != 0) {
         struct vd__transaction *sender = vd__transaction_find(stack, sent->token);
         struct vd__active *active = sender != NULL ? vd__active(sender) : NULL;
-        if (active != NULL && sender->kind <= VD__KIND_CLIENT) {
+        if (active != NULL && vd__is_client(sender)) {
             active->flow.connection = sent->flow.connection;
         }
     }

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef VD_PARAMETER_H
-#define VD_PARAMETER_H
+#ifndef VIADUCT_STACK_PARAMETER_H
+#define VIADUCT_STACK_PARAMETER_H
 
 #include <viaduct/params.h>
 
@@ -30,14 +30,16 @@ static inline const char *vd__read_param(struct vd__source *source, const char *
     p = vd__skip_lws(p, end);
     const char *name = p;
     p = vd__skip(p, end, VD__TOKEN);
-    if (p == name)
+    if (p == name) {
         return vd__reject(source, VD_ERR_SYNTAX, p, "a parameter has a name (RFC 3261 25.1)");
+    }
     out->name = vd__view(name, p);
     out->value = vd_str(p, 0);
     out->has_value = false;
     p = vd__skip_lws(p, end);
-    if (p == end || *p != '=')
+    if (p == end || *p != '=') {
         return p;
+    }
 
     out->has_value = true;
     out->value.p = ++p;
@@ -47,11 +49,13 @@ static inline const char *vd__read_param(struct vd__source *source, const char *
     p = vd__skip(p, end, VD__TOKEN);
     if (p == value && p < end && (*p == '"' || *p == '[')) {
         p = vd__read_param_value(source, p);
-        if (p == NULL)
+        if (p == NULL) {
             return NULL;
+        }
     }
-    if (p != value)
+    if (p != value) {
         out->value = vd__view(value, p);
+    }
     return vd__skip_lws(p, end);
 }
 

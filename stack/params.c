@@ -10,8 +10,9 @@ const char vd__rule_quality[] = "q is 0 to 1 with at most three decimals (RFC 32
 
 const char *vd__read_param_value(struct vd__source *source, const char *p)
 {
-    if (*p == '"')
+    if (*p == '"') {
         return vd__read_quoted(source, p);
+    }
     struct vd_str host;
     uint8_t kind;
     return vd__read_host(source, p, &host, &kind);
@@ -40,27 +41,32 @@ const char *vd__read_params(struct vd__source *source, const char *p, struct vd_
     while (p < source->end && *p == ';') {
         struct vd_param param;
         p = vd__read_param(source, p + 1, &param);
-        if (p == NULL)
+        if (p == NULL) {
             return NULL;
-        if (!vd__params_add(out, first, &param))
+        }
+        if (!vd__params_add(out, first, &param)) {
             return vd__reject(source, VD_ERR_TOO_MANY, param.name.p, vd__rule_params);
+        }
     }
     return p;
 }
 
 bool vd_params_next(const struct vd_params *params, size_t *position, struct vd_param *out)
 {
-    if (*position >= params->raw.n)
+    if (*position >= params->raw.n) {
         return false;
+    }
     const char *end = params->raw.p + params->raw.n;
     const char *p = params->raw.p + *position;
     /* A comma stands between parameters, the others also in front of the first. */
-    if (*position > 0 || params->separator != ',')
+    if (*position > 0 || params->separator != ',') {
         p++;
+    }
     p = vd__skip_lws(p, end);
     const char *name = p;
-    while (p < end && *p != '=' && *p != params->separator && !vd__is(*p, VD__LWS))
+    while (p < end && *p != '=' && *p != params->separator && !vd__is(*p, VD__LWS)) {
         p++;
+    }
     out->name = vd__view(name, p);
     out->value = vd_str(p, 0);
     p = vd__skip_lws(p, end);
@@ -71,11 +77,13 @@ bool vd_params_next(const struct vd_params *params, size_t *position, struct vd_
         if (p < end && *p == '"') {
             struct vd__source source = vd__source(vd__view(p, end), NULL);
             p = vd__read_quoted(&source, p);
-            if (p == NULL)
+            if (p == NULL) {
                 p = end;
+            }
         } else {
-            while (p < end && *p != params->separator && !vd__is(*p, VD__LWS))
+            while (p < end && *p != params->separator && !vd__is(*p, VD__LWS)) {
                 p++;
+            }
         }
         out->value = vd__view(value, p);
         p = vd__skip_lws(p, end);
@@ -90,8 +98,9 @@ int vd_params_get(const struct vd_params *params, struct vd_str name, struct vd_
     size_t position = 0;
     while (vd_params_next(params, &position, &param)) {
         if (vd_str_case_equal(param.name, name)) {
-            if (value != NULL)
+            if (value != NULL) {
                 *value = param.value;
+            }
             return 0;
         }
     }
@@ -101,10 +110,12 @@ int vd_params_get(const struct vd_params *params, struct vd_str name, struct vd_
 int vd_unquote(struct vd_str text, char *out, size_t capacity)
 {
     if (text.n < 2 || text.p[0] != '"') {
-        if (text.n > capacity)
+        if (text.n > capacity) {
             return VD_ERR_SPACE;
-        if (text.n > 0)
+        }
+        if (text.n > 0) {
             memmove(out, text.p, text.n);
+        }
         return (int)text.n;
     }
 
@@ -117,14 +128,16 @@ int vd_unquote(struct vd_str text, char *out, size_t capacity)
             p += 2;
         } else if (c == '\r') {
             p = vd__skip_lws(p, end);
-            if (p < end && *p == '\r')
+            if (p < end && *p == '\r') {
                 p++; /* no fold; nothing that was decoded has one */
+            }
             c = ' ';
         } else {
             p++;
         }
-        if (n == capacity)
+        if (n == capacity) {
             return VD_ERR_SPACE;
+        }
         out[n++] = c;
     }
     return (int)n;
@@ -137,13 +150,15 @@ int vd_unescape(struct vd_str text, char *out, size_t capacity)
         char c = text.p[i];
         if (c == '%') {
             if (text.n - i < 3 || !vd__is(text.p[i + 1], VD__HEX) ||
-                !vd__is(text.p[i + 2], VD__HEX))
+                !vd__is(text.p[i + 2], VD__HEX)) {
                 return VD_ERR_SYNTAX;
+            }
             c = (char)(vd__hex_value(text.p[i + 1]) << 4 | vd__hex_value(text.p[i + 2]));
             i += 2;
         }
-        if (n == capacity)
+        if (n == capacity) {
             return VD_ERR_SPACE;
+        }
         out[n++] = c;
     }
     return (int)n;

@@ -7,9 +7,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "message_internal.h"
+
 #include <limits.h>
 
-#include "message_internal.h"
 #include "header_table.h"
 #include "lex.h"
 #include "scan.h"
@@ -31,8 +32,9 @@ struct reader {
 __attribute__((cold)) static void refuse(struct reader *reader, int error, const char *at,
                                          const char *rule)
 {
-    if (reader->message->fault.error == 0)
+    if (reader->message->fault.error == 0) {
         vd__message_fault(reader->message, error, at, rule);
+    }
 }
 
 static void reset(struct vd_message *message, const char *start, const struct vd_limits *limits)
@@ -47,6 +49,7 @@ static void reset(struct vd_message *message, const char *start, const struct vd
     message->reason = vd_str(start, 0);
     message->header_count = 0;
     message->has_content_length = false;
+    message->via_refused = false;
     message->content_length = 0;
     message->fault = (struct vd_fault){0, 0, ""};
     message->params_limit = limits->params;
@@ -74,9 +77,10 @@ static void store(struct reader *reader, enum vd_header_id id, struct vd_str nam
         message->first[id] = message->header_count;
     } else {
         message->headers[message->last[id] - 1].next = message->header_count;
-        if (vd_header_info(id)->form == VD_HEADER_SINGLE)
+        if (vd_header_info(id)->form == VD_HEADER_SINGLE) {
             refuse(reader, VD_ERR_DUPLICATE, name.p,
                    "a header field that is no list appears once (RFC 3261 7.3.1)");
+        }
     }
     message->last[id] = message->header_count;
 }
@@ -93,16 +97,18 @@ __attribute__((cold)) static const char *find_end(const char *p, const char *end
     bool in_value = false;
     for (; p < end; p++) {
         if (*p == '\r' && end - p > 1 && p[1] == '\n') {
-            if (end - p == 2 || !vd__is_wsp(p[2]))
+            if (end - p == 2 || !vd__is_wsp(p[2])) {
                 return p;
+            }
             *folded = true;
             p += 2;
         } else if (*p == '\\' && (quoted || comments > 0) && end - p > 1 && p[1] != '\r' &&
                    p[1] != '\n') {
             p++;
         } else if (vd__is_control(*p)) {
-            if (*bad == NULL)
+            if (*bad == NULL) {
                 *bad = p;
+            }
         } else if (*p == '"' && in_value && comments == 0) {
             quoted = !quoted;
         } else if (*p == '(' && in_value && !quoted) {
@@ -121,17 +127,20 @@ __attribute__((cold)) static const char *find_end(const char *p, const char *end
 static bool split_name(struct reader *reader, struct vd_str *name, enum vd_header_id *id)
 {
     size_t n = name->n;
-    while (n > 0 && vd__is_wsp(name->p[n - 1]))
+    while (n > 0 && vd__is_wsp(name->p[n - 1])) {
         n--;
+    }
     if (n != name->n) {
         name->n = n;
         *id = vd_header_id(*name);
-        if (*id != VD_HEADER_OTHER)
+        if (*id != VD_HEADER_OTHER) {
             return true;
+        }
     }
     const char *stop = vd__skip(name->p, name->p + name->n, VD__TOKEN);
-    if (name->n > 0 && stop == name->p + name->n)
+    if (name->n > 0 && stop == name->p + name->n) {
         return true;
+    }
     refuse(reader, VD_ERR_SYNTAX, stop, "header field name is a token (RFC 3261 25.1)");
     return false;
 }
@@ -141,34 +150,56 @@ static bool split_name(struct reader *reader, struct vd_str *name, enum vd_heade
 static void split(struct reader *reader, const char *line, const char *colon, const char *end,
                   bool folded)
 {
-    if (colon == NULL || colon >= end)
+    if (colon == NULL || colon >= end) {
         colon = memchr(line, ':', (size_t)(end - line));
+    }
     if (colon == NULL) {
         refuse(reader, VD_ERR_SYNTAX, line, "a colon ends the header field name (RFC 3261 7.3.1)");
         return;
     }
     struct vd_str name = vd__view(line, colon);
     enum vd_header_id id =
-        reader->end - line >= VD_SCAN_STEP ? vd__header_id(name) : vd_header_id(name);
-    if (id == VD_HEADER_OTHER && !split_name(reader, &name, &id))
+        reader->end - line >= VD__SCAN_STEP ? vd__header_id(name) : vd_header_id(name);
+    if (id == VD_HEADER_OTHER && !split_name(reader, &name, &id)) {
         return;
+    }
     if ((size_t)(end - line) > reader->limits->line_size) {
         refuse(reader, VD_ERR_TOO_LARGE, line, "header field within the configured size");
+        reader->message->via_refused |= id == VD_HEADER_VIA;
         return;
     }
 
     /* The CR at end is no space, so what stands behind the colon can be looked at. */
     const char *value = colon + 2;
-    if (colon[1] != ' ' || (unsigned char)colon[2] <= ' ')
+    if (colon[1] != ' ' || (unsigned char)colon[2] <= ' ') {
         value = vd__skip_lws(colon + 1, end);
+    }
     const char *last = end;
-    while ((unsigned char)last[-1] <= ' ' && last > value && vd__is(last[-1], VD__LWS))
+    while ((unsigned char)last[-1] <= ' ' && last > value && vd__is(last[-1], VD__LWS)) {
         last--;
+    }
     if (folded) {
-        while (last > value && (vd__is(last[-1], VD__LWS) || last[-1] == '\n'))
+        while (last > value && (vd__is(last[-1], VD__LWS) || last[-1] == '\n')) {
             last--;
+        }
     }
     store(reader, id, name, vd__view(value, last), folded);
+}
+
+/* A header field with a control character in it is not stored; a Via that is missing must be known.
+ */
+static void note_refused_via(struct reader *reader, const char *line, const char *bad)
+{
+    const char *colon = memchr(line, ':', (size_t)(bad - line));
+    if (colon == NULL) {
+        return;
+    }
+    while (colon > line && vd__is_wsp(colon[-1])) {
+        colon--;
+    }
+    if (vd_header_id(vd__view(line, colon)) == VD_HEADER_VIA) {
+        reader->message->via_refused = true;
+    }
 }
 
 /* Reads the header field at line with its folds. Returns the start of the next line, NULL when the
@@ -185,17 +216,22 @@ static const char *read_header(struct reader *reader, const char *line)
             stop = find_end(line, end, &folded, &bad);
             break;
         }
-        if (!vd__is_wsp(stop[2]))
+        if (!vd__is_wsp(stop[2])) {
             break;
+        }
         folded = true;
         stop = vd__scan_control(stop + 3, end);
     }
-    if (bad != NULL)
+    if (bad != NULL) {
         refuse(reader, VD_ERR_SYNTAX, bad, rule_control);
-    if (stop == NULL)
+        note_refused_via(reader, line, bad);
+    }
+    if (stop == NULL) {
         return NULL;
-    if (bad == NULL)
+    }
+    if (bad == NULL) {
         split(reader, line, colon, stop, folded);
+    }
     return stop + 2;
 }
 
@@ -204,8 +240,9 @@ static const char *read_header(struct reader *reader, const char *line)
 static const char *read_headers(struct reader *reader, const char *line)
 {
     while (line != NULL && reader->end - line >= 2) {
-        if (memcmp(line, "\r\n", 2) == 0)
+        if (memcmp(line, "\r\n", 2) == 0) {
             return line + 2;
+        }
         line = read_header(reader, line);
     }
     return NULL;
@@ -217,34 +254,41 @@ static const char *read_start_line(struct reader *reader, int *error)
 {
     const char *line = reader->start;
     const char *next = vd__status_line(reader->message, line, reader->end, reader->limits);
-    if (next == NULL)
+    if (next == NULL) {
         next = vd__request_line(reader->message, line, reader->end, reader->limits);
-    if (next != NULL)
+    }
+    if (next != NULL) {
         return next;
+    }
 
     const char *stop = vd__scan_control(line, reader->end);
     const char *crlf = stop;
-    while (reader->end - crlf >= 2 && (crlf[0] != '\r' || crlf[1] != '\n'))
+    while (reader->end - crlf >= 2 && (crlf[0] != '\r' || crlf[1] != '\n')) {
         crlf++;
+    }
     *error = vd__is(*line, VD__TOKEN) ? 0 : VD_ERR_NOT_SIP;
-    if (reader->end - crlf < 2 || *error != 0)
+    if (reader->end - crlf < 2 || *error != 0) {
         return NULL;
+    }
 
     /* Up to a control character the line may be SIP's, or with it when it ends as a request line.
      */
     struct vd_fault fault = {0, 0, NULL};
     *error = vd__start_line(reader->message, line, stop, reader->limits, &fault);
-    if (*error != 0 && crlf - stop > 8 && vd__scan_control(crlf - 8, crlf) == crlf)
+    if (*error != 0 && crlf - stop > 8 && vd__scan_control(crlf - 8, crlf) == crlf) {
         *error = vd__start_line(reader->message, line, crlf, reader->limits, &fault);
-    if (*error != 0)
+    }
+    if (*error != 0) {
         return NULL;
+    }
 
-    if (stop != crlf)
+    if (stop != crlf) {
         refuse(reader, VD_ERR_SYNTAX, stop, rule_control);
-    else if (fault.error != 0)
+    } else if (fault.error != 0) {
         refuse(reader, fault.error, line + fault.offset, fault.rule);
-    else if ((size_t)(crlf - line) > reader->limits->line_size)
+    } else if ((size_t)(crlf - line) > reader->limits->line_size) {
         refuse(reader, VD_ERR_TOO_LARGE, line, "start line within the configured size");
+    }
     return crlf + 2;
 }
 
@@ -254,8 +298,9 @@ static void read_content_length(struct reader *reader)
 {
     struct vd_message *message = reader->message;
     uint16_t first = message->first[VD_HEADER_CONTENT_LENGTH];
-    if (first == 0)
+    if (first == 0) {
         return;
+    }
     struct vd_str value = message->headers[first - 1].value;
     uint64_t length = 0;
     for (size_t i = 0; i < value.n; i++) {
@@ -265,8 +310,9 @@ static void read_content_length(struct reader *reader)
             return;
         }
         length = length * 10 + (uint64_t)(value.p[i] - '0');
-        if (length > UINT32_MAX)
+        if (length > UINT32_MAX) {
             length = UINT32_MAX;
+        }
     }
     if (value.n == 0) {
         refuse(reader, VD_ERR_SYNTAX, value.p, "Content-Length has a number (RFC 3261 20.14)");
@@ -282,13 +328,14 @@ static void take_datagram(struct reader *reader, const char *body, size_t availa
 {
     struct vd_message *message = reader->message;
     size_t length = available;
-    if (message->has_content_length && message->content_length > available)
+    if (message->has_content_length && message->content_length > available) {
         refuse(reader, VD_ERR_TRUNCATED, body,
                "Content-Length within the datagram (RFC 3261 18.3)");
-    else if (message->has_content_length)
+    } else if (message->has_content_length) {
         length = message->content_length;
-    else
+    } else {
         message->content_length = (uint32_t)available;
+    }
     message->body = vd_str(body, length);
     message->raw.n = (size_t)(body - reader->start) + length;
 }
@@ -300,14 +347,17 @@ static int take_stream(struct reader *reader, const char *body, size_t available
     size_t head = (size_t)(body - reader->start);
     message->body = vd_str(body, 0);
     message->raw.n = head;
-    if (head > size_limit || message->content_length > size_limit - head)
+    if (head > size_limit || message->content_length > size_limit - head) {
         refuse(reader, VD_ERR_TOO_LARGE, body, "message within the configured size");
-    if (message->fault.error != 0)
+    }
+    if (message->fault.error != 0) {
         return message->fault.error;
+    }
 
     message->raw.n = head + message->content_length;
-    if (message->content_length > available)
+    if (message->content_length > available) {
         return vd__message_fault(message, VD_ERR_INCOMPLETE, body, "the body goes on");
+    }
     message->body.n = message->content_length;
     return 0;
 }
@@ -317,43 +367,50 @@ static int end_without_body(struct reader *reader, enum vd_framing framing, cons
 {
     struct vd_message *message = reader->message;
     bool over_limit = (size_t)(reader->end - reader->start) >= reader->limits->header_size;
-    if (framing == VD_FRAMING_STREAM && !over_limit)
+    if (framing == VD_FRAMING_STREAM && !over_limit) {
         return vd__message_fault(message, VD_ERR_INCOMPLETE, reader->end,
                                  "the header fields go on");
+    }
 
-    if (over_limit)
+    if (over_limit) {
         refuse(reader, VD_ERR_TOO_LARGE, reader->end, "header fields within the configured size");
+    }
     refuse(reader, VD_ERR_SYNTAX, reader->end, "an empty line ends the header fields (RFC 3261 7)");
-    if (framing == VD_FRAMING_DATAGRAM)
+    if (framing == VD_FRAMING_DATAGRAM) {
         message->raw.n = (size_t)(bytes_end - reader->start);
-    else
+    } else {
         message->raw.n = (size_t)(reader->end - reader->start);
+    }
     return message->fault.error;
 }
 
 /* Past the CRLFs in front of a start line (RFC 3261 7.5). */
 static const char *skip_crlf(const char *p, const char *end)
 {
-    while (end - p >= 2 && p[0] == '\r' && p[1] == '\n')
+    while (end - p >= 2 && p[0] == '\r' && p[1] == '\n') {
         p += 2;
+    }
     return p;
 }
 
 int vd_message_parse(struct vd_message *message, const char *bytes, size_t size,
                      enum vd_framing framing, const struct vd_limits *limits)
 {
-    if (limits == NULL)
+    if (limits == NULL) {
         limits = &vd__limits_default;
+    }
     const char *end = bytes + size;
     const char *start = skip_crlf(bytes, end);
     reset(message, start, limits);
 
     size_t left = (size_t)(end - start);
     bool begun = left > 1 || (left == 1 && *start != '\r');
-    if (!begun && framing == VD_FRAMING_STREAM)
+    if (!begun && framing == VD_FRAMING_STREAM) {
         return vd__message_fault(message, VD_ERR_INCOMPLETE, start, "the start line goes on");
-    if (!begun)
+    }
+    if (!begun) {
         return vd__message_fault(message, VD_ERR_NOT_SIP, start, "a start line (RFC 3261 7)");
+    }
 
     struct reader reader = {
         .message = message,
@@ -370,8 +427,9 @@ int vd_message_parse(struct vd_message *message, const char *bytes, size_t size,
         return vd__message_fault(message, VD_ERR_NOT_SIP, start, "a start line (RFC 3261 7)");
     }
     const char *body = read_headers(&reader, line);
-    if (body == NULL)
+    if (body == NULL) {
         return end_without_body(&reader, framing, end);
+    }
 
     read_content_length(&reader);
     size_t size_limit = limits->message_size < INT_MAX ? limits->message_size : INT_MAX;
@@ -379,8 +437,9 @@ int vd_message_parse(struct vd_message *message, const char *bytes, size_t size,
         error = take_stream(&reader, body, (size_t)(end - body), size_limit);
         return error != 0 ? error : (int)(start + message->raw.n - bytes);
     }
-    if (size > size_limit)
+    if (size > size_limit) {
         refuse(&reader, VD_ERR_TOO_LARGE, body, "message within the configured size");
+    }
     take_datagram(&reader, body, (size_t)(end - body));
     return message->fault.error != 0 ? message->fault.error : (int)size;
 }

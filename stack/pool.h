@@ -5,8 +5,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef VD__POOL_H
-#define VD__POOL_H
+#ifndef VIADUCT_STACK_POOL_H
+#define VIADUCT_STACK_POOL_H
 
 #include <viaduct/base.h>
 #include <viaduct/mem.h>

@@ -21,7 +21,7 @@ uint64_t vd__method_digest(const struct vd_stack *stack, enum vd_method id, stru
     vd__siphash_init(&hash, &stack->key);
     vd__siphash_update(&hash, name.p, name.n);
     vd__siphash_final(&hash, out);
-    return out[0] | 1ull << 32;
+    return out[0] | UINT64_C(1) << 32;
 }
 
 /* The digest of what a request is matched by: branch and sent-by, or, when the peer is of RFC 2543,
@@ -86,8 +86,8 @@ static struct vd__transaction *find_server(const struct vd_stack *stack, const u
 {
     struct vd__transaction *found = vd__table_find(&stack->table, key);
     *others = 0;
-    while (found != NULL && (found->kind < VD__KIND_SERVER_INVITE || found->method != method ||
-                             found->method_hash != hash)) {
+    while (found != NULL &&
+           (!vd__is_server(found) || found->method != method || found->method_hash != hash)) {
         found = vd__table_find_next(&stack->table, found);
         ++*others;
     }

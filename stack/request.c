@@ -1,8 +1,11 @@
+/* request.c - requests of ours: begun, sent in a transaction, given up; and those made from another
+ * one (RFC 3261 8.1.1, 9.1, 17.1.1.3).
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "core.h"
 
 #include "build_text.h"
-
-/* Requests of ours. */
 
 /* The record that vd_request_begin took for a request; its kind is not set before the request is
  * sent, so vd__transaction_find does not know it yet. NULL when there is none: the builder is that
@@ -35,7 +38,7 @@ static int write_top_via(struct vd_stack *stack, struct vd_builder *builder, uin
     p = vd__build_put(p, vd_str(local->prefix, local->prefix_size));
     vd__branch_write(p, branch);
     p = vd__build_put(p + VD__BRANCH_SIZE, end);
-    builder->written |= 1ull << VD_HEADER_VIA;
+    builder->written |= UINT64_C(1) << VD_HEADER_VIA;
     return vd__build_advance(builder, p);
 }
 
@@ -109,9 +112,9 @@ static int check_unknown_method(struct vd_stack *stack, const struct vd_builder 
 /* What every request has: RFC 3261 8.1.1. */
 static int check_complete(struct vd_stack *stack, struct vd_builder *builder, uint8_t method)
 {
-    const uint64_t mandatory = 1ull << VD_HEADER_TO | 1ull << VD_HEADER_FROM |
-                               1ull << VD_HEADER_CALL_ID | 1ull << VD_HEADER_CSEQ |
-                               1ull << VD_HEADER_MAX_FORWARDS;
+    const uint64_t mandatory = UINT64_C(1) << VD_HEADER_TO | UINT64_C(1) << VD_HEADER_FROM |
+                               UINT64_C(1) << VD_HEADER_CALL_ID | UINT64_C(1) << VD_HEADER_CSEQ |
+                               UINT64_C(1) << VD_HEADER_MAX_FORWARDS;
     if (!builder->ended) {
         vd_build_end(builder, vd_str(NULL, 0), vd_str(NULL, 0));
     }

@@ -79,21 +79,53 @@ int vd__response_keep_head(struct vd_stack *stack, struct vd__transaction *trans
     return 0;
 }
 
-static int write_head(struct vd_stack *stack, struct vd_builder *builder,
-                      struct vd__transaction *transaction)
+/* Where ";tag=" and our tag stand in a kept head. */
+static const char *find_tag(const struct vd__active *active)
 {
+    const struct vd_str name = VD_STR(";tag=");
+    const char *p = active->head->data;
+    const char *end = p + active->head->length;
+    while ((p = memchr(p, ';', (size_t)(end - p))) != NULL &&
+           (size_t)(end - p) >= name.n + sizeof active->tag) {
+        if (memcmp(p, name.p, name.n) == 0 &&
+            memcmp(p + name.n, active->tag, sizeof active->tag) == 0) {
+            return p;
+        }
+        p++;
+    }
+    return NULL;
+}
+
+/* Appends a kept head, without our tag when tagged is false. */
+static int append_head(struct vd_builder *builder, const struct vd__active *active, bool tagged)
+{
+    const struct vd__buffer *head = active->head;
+    const char *tag = tagged || !active->own_tag ? NULL : find_tag(active);
+    if (tag == NULL) {
+        return vd__builder_append(builder, head->data, head->length);
+    }
+    size_t front = (size_t)(tag - head->data);
+    size_t behind = front + VD_STR(";tag=").n + sizeof active->tag;
+    int rc = vd__builder_append(builder, head->data, front);
+    return rc != 0 ? rc : vd__builder_append(builder, head->data + behind, head->length - behind);
+}
+
+static int write_head(struct vd_stack *stack, struct vd_builder *builder,
+                      struct vd__transaction *transaction, int status)
+{
+    bool tagged = status > 100; /* 17.2.1: a 100 adds no To tag */
     struct vd__active *active = vd__active(transaction);
     if (active == NULL) {
         return write_head_again(stack, builder, transaction->message);
     }
     if (active->head != NULL) {
-        return vd__builder_append(builder, active->head->data, active->head->length);
+        return append_head(builder, active, tagged);
     }
     if (transaction != stack->current) {
         return VD_ERR_STATE;
     }
     return vd__response_write_head(builder, stack->current_message, &stack->current_source,
-                                   vd_str(active->tag, sizeof active->tag));
+                                   vd_str(active->tag, tagged ? sizeof active->tag : 0));
 }
 
 static int may_respond(const struct vd_stack *stack, const struct vd__transaction *transaction,
@@ -130,7 +162,7 @@ static int begin(struct vd_stack *stack, struct vd_builder *builder, vd_transact
     }
     builder->token = transaction;
     vd_build_status_line(builder, status, reason);
-    rc = write_head(stack, builder, found);
+    rc = write_head(stack, builder, found, status);
     if (rc == 0) {
         rc = builder->error;
     }

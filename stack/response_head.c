@@ -175,7 +175,7 @@ static char *put_vias(char *p, const struct vd_message *request, const struct vd
     return p;
 }
 
-/* With a tag unless it has one, or cannot be told to have none. */
+/* With tag, if that is not empty, unless it has one or cannot be told to have none. */
 static char *put_to(char *p, struct vd_message *request, const struct vd_header *header,
                     struct vd_str tag)
 {
@@ -185,15 +185,16 @@ static char *put_to(char *p, struct vd_message *request, const struct vd_header 
     }
     p = vd__build_put(p, VD_STR("To: "));
     p = put_value(p, header, 0);
-    if (vd_message_to(request, &to) == 0 && to->tag.n == 0) {
+    if (tag.n != 0 && vd_message_to(request, &to) == 0 && to->tag.n == 0) {
         p = vd__build_put(p, VD_STR(";tag="));
         p = vd__build_put(p, tag);
     }
     return vd__build_put(p, VD_STR("\r\n"));
 }
 
-/* source is where request came from; tag goes into To when To has none. Of a request that is faulty
- * what is there is repeated as it is: only its top Via must be one (else that is the error). */
+/* source is where request came from; tag, which may be empty, goes into To when To has none. Of a
+ * request that is faulty what is there is repeated as it is: only its top Via must be one (else
+ * that is the error). */
 int vd__response_write_head(struct vd_builder *builder, struct vd_message *request,
                             const struct vd_addr *source, struct vd_str tag)
 {
@@ -217,7 +218,8 @@ int vd__response_write_head(struct vd_builder *builder, struct vd_message *reque
     p = put_header(p, VD_STR("Call-ID: "), single[2]);
     p = put_header(p, VD_STR("CSeq: "), single[3]);
     p = put_header(p, VD_STR("Timestamp: "), single[4]);
-    builder->written |= 1ull << VD_HEADER_VIA | 1ull << VD_HEADER_FROM | 1ull << VD_HEADER_TO |
-                        1ull << VD_HEADER_CALL_ID | 1ull << VD_HEADER_CSEQ;
+    builder->written |= UINT64_C(1) << VD_HEADER_VIA | UINT64_C(1) << VD_HEADER_FROM |
+                        UINT64_C(1) << VD_HEADER_TO | UINT64_C(1) << VD_HEADER_CALL_ID |
+                        UINT64_C(1) << VD_HEADER_CSEQ;
     return vd__build_advance(builder, p);
 }

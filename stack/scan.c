@@ -22,10 +22,10 @@ const char *vd__scan_space_plain(const char *p, const char *end)
 
 const char *vd__scan_empty_line(const char *p, const char *end)
 {
-#if VD_SCAN_SSE2
+#if VD__SCAN_SSE2
     /* Only where one CR stands two bytes after another can an empty line begin. */
     const __m128i cr = _mm_set1_epi8('\r');
-    while (end - p >= VD_SCAN_STEP + 3) {
+    while (end - p >= VD__SCAN_STEP + 3) {
         __m128i first = _mm_cmpeq_epi8(vd__scan_load(p), cr);
         __m128i third = _mm_cmpeq_epi8(vd__scan_load(p + 2), cr);
         unsigned mask = (unsigned)_mm_movemask_epi8(_mm_and_si128(first, third));
@@ -35,7 +35,7 @@ const char *vd__scan_empty_line(const char *p, const char *end)
                 return found;
             }
         }
-        p += VD_SCAN_STEP;
+        p += VD__SCAN_STEP;
     }
 #endif
     for (; end - p >= 4; p++) {

@@ -5,19 +5,19 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef VD_SCAN_H
-#define VD_SCAN_H
+#ifndef VIADUCT_STACK_SCAN_H
+#define VIADUCT_STACK_SCAN_H
 
 #include <viaduct/base.h>
 
 /* How many bytes one step looks at. */
-#define VD_SCAN_STEP 16
+#define VD__SCAN_STEP 16
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
-#define VD_SCAN_SSE2 1
+#define VD__SCAN_SSE2 1
 #else
-#define VD_SCAN_SSE2 0
+#define VD__SCAN_SSE2 0
 #endif
 
 /* A control character that may not stand in a line as it is: all of them but HTAB (RFC 3261 25.1,
@@ -38,7 +38,7 @@ const char *vd__scan_space_plain(const char *p, const char *end);
 /* The first CR LF CR LF in [p, end); NULL when there is none. */
 const char *vd__scan_empty_line(const char *p, const char *end);
 
-#if VD_SCAN_SSE2
+#if VD__SCAN_SSE2
 
 /* A bit for each of the sixteen bytes that is a control character or a tab. */
 static inline unsigned vd__scan_low_mask(__m128i bytes)
@@ -77,12 +77,12 @@ static inline __m128i vd__scan_range(__m128i bytes, char first, char last)
 /* The first control character in [p, end); end when there is none. */
 static inline const char *vd__scan_control(const char *p, const char *end)
 {
-    while (end - p >= VD_SCAN_STEP) {
+    while (end - p >= VD__SCAN_STEP) {
         const char *found = vd__scan_past_tabs(p, vd__scan_low_mask(vd__scan_load(p)));
         if (found != NULL) {
             return found;
         }
-        p += VD_SCAN_STEP;
+        p += VD__SCAN_STEP;
     }
     return vd__scan_control_plain(p, end);
 }
@@ -92,7 +92,7 @@ static inline const char *vd__scan_space(const char *p, const char *end)
 {
     const __m128i limit = _mm_set1_epi8(' ');
     const __m128i del = _mm_set1_epi8(0x7f);
-    while (end - p >= VD_SCAN_STEP) {
+    while (end - p >= VD__SCAN_STEP) {
         __m128i bytes = vd__scan_load(p);
         __m128i low = _mm_cmpeq_epi8(_mm_max_epu8(bytes, limit), limit);
         __m128i found = _mm_or_si128(low, _mm_cmpeq_epi8(bytes, del));
@@ -100,16 +100,16 @@ static inline const char *vd__scan_space(const char *p, const char *end)
         if (mask != 0) {
             return p + __builtin_ctz(mask);
         }
-        p += VD_SCAN_STEP;
+        p += VD__SCAN_STEP;
     }
     return vd__scan_space_plain(p, end);
 }
 
 /* The first byte in [p, end) that is no letter and no digit; or any byte before it when fewer than
- * VD_SCAN_STEP bytes are left, and end when there are none. */
+ * VD__SCAN_STEP bytes are left, and end when there are none. */
 static inline const char *vd__scan_alphanumeric(const char *p, const char *end)
 {
-    while (end - p >= VD_SCAN_STEP) {
+    while (end - p >= VD__SCAN_STEP) {
         __m128i bytes = vd__scan_load(p);
         __m128i small = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
         __m128i letters = vd__scan_range(small, 'a', 'z');
@@ -118,21 +118,21 @@ static inline const char *vd__scan_alphanumeric(const char *p, const char *end)
         if (mask != 0xffff) {
             return p + __builtin_ctz(~mask);
         }
-        p += VD_SCAN_STEP;
+        p += VD__SCAN_STEP;
     }
     return p;
 }
 
 /* How many bytes of [p, end) are an IPv4 address that ends there or in front of a byte that is
  * neither digit nor dot: four numbers of one to three digits, at most 255 each. 0 when they are
- * none, and when fewer than VD_SCAN_STEP bytes lie in [start, end); p is one of them. */
+ * none, and when fewer than VD__SCAN_STEP bytes lie in [start, end); p is one of them. */
 static inline size_t vd__scan_ip4(const char *start, const char *p, const char *end)
 {
-    const char *from = end - p >= VD_SCAN_STEP ? p : end - VD_SCAN_STEP;
-    if (end - start < VD_SCAN_STEP) {
+    if (end - start < VD__SCAN_STEP) {
         return 0;
     }
     /* Where fewer bytes are left they are looked at with some in front, whose bits then go. */
+    const char *from = end - p >= VD__SCAN_STEP ? p : end - VD__SCAN_STEP;
     __m128i bytes = vd__scan_load(from);
     __m128i is_dot = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('.'));
     unsigned dots = (unsigned)_mm_movemask_epi8(is_dot) >> (p - from);
@@ -158,7 +158,7 @@ static inline size_t vd__scan_ip4(const char *start, const char *p, const char *
     return n;
 }
 
-/* True when the n bytes at text are those of name in any case. n is at most VD_SCAN_STEP, which
+/* True when the n bytes at text are those of name in any case. n is at most VD__SCAN_STEP, which
  * many bytes can be read at both. name holds letters, digits and hyphens: a byte of it is a letter
  * when its bit 0x40 is set, and then bit 0x20 is the case. */
 static inline bool vd__scan_is_name(const char *text, const char *name, size_t n)
@@ -176,7 +176,7 @@ static inline bool vd__scan_is_name(const char *text, const char *name, size_t n
 static inline const char *vd__scan_header(const char *p, const char *end, const char **colon)
 {
     *colon = NULL;
-    if (end - p < VD_SCAN_STEP) {
+    if (end - p < VD__SCAN_STEP) {
         return vd__scan_control_plain(p, end);
     }
     __m128i bytes = vd__scan_load(p);
@@ -188,7 +188,7 @@ static inline const char *vd__scan_header(const char *p, const char *end, const 
     if (found != NULL) {
         return found;
     }
-    return vd__scan_control(p + VD_SCAN_STEP, end);
+    return vd__scan_control(p + VD__SCAN_STEP, end);
 }
 
 #else
@@ -205,8 +205,9 @@ static inline const char *vd__scan_space(const char *p, const char *end)
 
 static inline const char *vd__scan_alphanumeric(const char *p, const char *end)
 {
-    while (p < end && ((*p >= '0' && *p <= '9') || ((*p | 0x20) >= 'a' && (*p | 0x20) <= 'z')))
+    while (p < end && ((*p >= '0' && *p <= '9') || ((*p | 0x20) >= 'a' && (*p | 0x20) <= 'z'))) {
         p++;
+    }
     return p;
 }
 

@@ -64,7 +64,7 @@ static inline uint64_t load_half(const char *p)
  * sums cannot carry from byte to byte since the top bits are masked off. */
 static inline uint64_t lower_word(uint64_t word)
 {
-    const uint64_t ones = 0x0101010101010101u;
+    const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t low = word & (ones * 0x7f);
     uint64_t from_a = low + ones * (0x80 - 'A');
     uint64_t past_z = low + ones * (0x80 - 'Z' - 1);
@@ -74,10 +74,11 @@ static inline uint64_t lower_word(uint64_t word)
 
 void vd__siphash_init(struct vd__siphash *hash, const struct vd__key *key)
 {
-    hash->v0 = key->k0 ^ 0x736f6d6570736575u;
-    hash->v1 = key->k1 ^ 0x646f72616e646f6du ^ 0xee; /* 0xee: the variant with 128 bits out */
-    hash->v2 = key->k0 ^ 0x6c7967656e657261u;
-    hash->v3 = key->k1 ^ 0x7465646279746573u;
+    hash->v0 = key->k0 ^ UINT64_C(0x736f6d6570736575);
+    hash->v1 =
+        key->k1 ^ UINT64_C(0x646f72616e646f6d) ^ 0xee; /* 0xee: the variant with 128 bits out */
+    hash->v2 = key->k0 ^ UINT64_C(0x6c7967656e657261);
+    hash->v3 = key->k1 ^ UINT64_C(0x7465646279746573);
     hash->tail = 0;
     hash->total = 0;
 }

@@ -4,8 +4,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef VD__SIPHASH_H
-#define VD__SIPHASH_H
+#ifndef VIADUCT_STACK_SIPHASH_H
+#define VIADUCT_STACK_SIPHASH_H
 
 #include <viaduct/base.h>
 

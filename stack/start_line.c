@@ -161,7 +161,7 @@ const char *vd__status_line(struct vd_message *message, const char *line, const 
 {
     static const char head[] = "SIP/2.0 ";
     const size_t head_size = sizeof head - 1;
-    if (end - line < VD_SCAN_STEP || memcmp(line, head, head_size) != 0) {
+    if (end - line < VD__SCAN_STEP || memcmp(line, head, head_size) != 0) {
         return NULL;
     }
     const char *code = line + head_size;

@@ -107,8 +107,8 @@ static int write_head(struct vd_stack *stack, struct vd_builder *builder,
     return builder->error;
 }
 
-/* rule, which may be NULL, goes into a Warning with code 399 (RFC 3261 20.43), so that the peer's
- * people learn what was wrong. */
+/* rule, which may be NULL, goes into a Warning with code 399 (RFC 3261 20.43), so that
+ * whoever runs the peer learns what was wrong. */
 static void write_reason(struct vd_stack *stack, struct vd_builder *builder,
                          const struct vd_flow *source, int status, const char *rule)
 {
@@ -135,8 +135,9 @@ void vd__stateless_respond(struct vd_stack *stack, const struct vd_flow *flow,
     struct vd_builder builder;
     const struct vd_via *via;
     struct vd_flow target = *flow;
-    /* An ACK is never answered (17), and without a Via there is no one to answer. */
-    if (!request->is_request || request->method_id == VD_METHOD_ACK ||
+    /* An ACK is never answered (17), and without a Via that is surely the top one there is no one
+     * to answer. */
+    if (!request->is_request || request->method_id == VD_METHOD_ACK || request->via_refused ||
         vd_message_header(request, VD_HEADER_VIA) == NULL ||
         vd__builder_begin(stack, &builder, stack->response_hint + 128) != 0) {
         return;
@@ -147,7 +148,7 @@ void vd__stateless_respond(struct vd_stack *stack, const struct vd_flow *flow,
         write_reason(stack, &builder, flow, status, rule);
         rc = vd_build_end(&builder, vd_str(NULL, 0), vd_str(NULL, 0));
     }
-    if (rc != 0 || (builder.written & 1ull << VD_HEADER_VIA) == 0) {
+    if (rc != 0 || (builder.written & UINT64_C(1) << VD_HEADER_VIA) == 0) {
         vd__builder_drop(stack, &builder);
         return;
     }

@@ -41,8 +41,7 @@ struct vd__transaction *vd__transaction_by_branch(const struct vd_stack *stack,
     }
     vd_transaction name = (uint64_t)parts.generation << 32 | parts.index;
     struct vd__transaction *transaction = vd__transaction_find(stack, name);
-    if (transaction == NULL || transaction->key[0] != parts.secret ||
-        transaction->kind > VD__KIND_CLIENT) {
+    if (transaction == NULL || transaction->key[0] != parts.secret || !vd__is_client(transaction)) {
         return NULL;
     }
     return transaction;
@@ -99,9 +98,9 @@ void vd__transaction_discard(struct vd_stack *stack, struct vd__transaction *tra
     if ((transaction->flags & VD__FLAG_TABLED) != 0) {
         vd__table_remove(&stack->table, transaction);
     }
-    if (transaction->kind >= VD__KIND_SERVER_INVITE) {
+    if (vd__is_server(transaction)) {
         stack->counters.live_server_transactions--;
-    } else if (transaction->kind != VD__KIND_NONE) {
+    } else if (vd__is_client(transaction)) {
         stack->counters.live_client_transactions--;
     }
     transaction->kind = VD__KIND_NONE;
@@ -173,7 +172,7 @@ int vd_transaction_local_tag(struct vd_stack *stack, vd_transaction transaction,
     if (found == NULL) {
         return VD_ERR_GONE;
     }
-    if (found->kind <= VD__KIND_CLIENT) {
+    if (!vd__is_server(found)) {
         return VD_ERR_INVALID;
     }
     struct vd__active *active = vd__active(found);

@@ -10,8 +10,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef VD__TRANSACTION_TABLE_H
-#define VD__TRANSACTION_TABLE_H
+#ifndef VIADUCT_STACK_TRANSACTION_TABLE_H
+#define VIADUCT_STACK_TRANSACTION_TABLE_H
 
 #include "pool.h"
 

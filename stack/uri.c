@@ -11,11 +11,13 @@ static const char *skip_escaped(struct vd__source *source, const char *p, unsign
     const char *end = source->end;
     for (;;) {
         p = vd__skip(p, end, classes);
-        if (p == end || *p != '%')
+        if (p == end || *p != '%') {
             return p;
-        if (end - p < 3 || !vd__is(p[1], VD__HEX) || !vd__is(p[2], VD__HEX))
+        }
+        if (end - p < 3 || !vd__is(p[1], VD__HEX) || !vd__is(p[2], VD__HEX)) {
             return vd__reject(source, VD_ERR_SYNTAX, p,
                               "an escape is a percent sign and two hex digits (RFC 3261 25.1)");
+        }
         p += 3;
     }
 }
@@ -38,8 +40,9 @@ static bool same_name(struct vd_str a, struct vd_str b)
             y = (char)(vd__hex_value(b.p[j]) << 4 | vd__hex_value(b.p[j + 1]));
             j += 2;
         }
-        if (x != y && vd__lower(x) != vd__lower(y))
+        if (x != y && vd__lower(x) != vd__lower(y)) {
             return false;
+        }
     }
     return i == a.n && j == b.n;
 }
@@ -53,24 +56,29 @@ static const char *read_params(struct vd__source *source, const char *p, struct 
     while (p < source->end && *p == ';') {
         const char *name = ++p;
         p = skip_escaped(source, p, VD__PARAM);
-        if (p == NULL)
+        if (p == NULL) {
             return NULL;
-        if (p == name)
+        }
+        if (p == name) {
             return vd__reject(source, VD_ERR_SYNTAX, p,
                               "a URI parameter has a name (RFC 3261 25.1)");
-        if (count == VD__URI_PARAMS_MAX)
+        }
+        if (count == VD__URI_PARAMS_MAX) {
             return vd__reject(source, VD_ERR_TOO_MANY, name, "too many URI parameters");
+        }
         names[count] = vd__view(name, p);
         for (unsigned i = 0; i < count; i++) {
-            if (same_name(names[i], names[count]))
+            if (same_name(names[i], names[count])) {
                 return vd__reject(source, VD_ERR_SYNTAX, name,
                                   "a URI parameter stands once (RFC 3261 19.1.1)");
+            }
         }
         count++;
         if (p < source->end && *p == '=') {
             p = skip_escaped(source, p + 1, VD__PARAM);
-            if (p == NULL)
+            if (p == NULL) {
                 return NULL;
+            }
         }
     }
     out->raw = vd__view(first, p);
@@ -86,16 +94,20 @@ static const char *read_headers(struct vd__source *source, const char *p, struct
     do {
         const char *name = ++p;
         p = skip_escaped(source, p, VD__HNV);
-        if (p == NULL)
+        if (p == NULL) {
             return NULL;
-        if (p == name || p == source->end || *p != '=')
+        }
+        if (p == name || p == source->end || *p != '=') {
             return vd__reject(source, VD_ERR_SYNTAX, p,
                               "a URI header is a name, = and a value (RFC 3261 25.1)");
+        }
         p = skip_escaped(source, p + 1, VD__HNV);
-        if (p == NULL)
+        if (p == NULL) {
             return NULL;
-        if (++count > VD__URI_PARAMS_MAX)
+        }
+        if (++count > VD__URI_PARAMS_MAX) {
             return vd__reject(source, VD_ERR_TOO_MANY, name, "too many URI headers");
+        }
     } while (p < source->end && *p == '&');
     out->raw = vd__view(first, p);
     out->count = (uint16_t)count;
@@ -110,23 +122,27 @@ static const char *read_userinfo(struct vd__source *source, const char *p, const
 {
     const char *user = p;
     p = at != NULL ? at : skip_escaped(source, p, VD__USER);
-    if (p == NULL)
+    if (p == NULL) {
         return NULL;
-    if (p == user)
+    }
+    if (p == user) {
         return vd__reject(source, VD_ERR_SYNTAX, p, "a user has a character (RFC 3261 25.1)");
+    }
     out->user = vd__view(user, p);
     out->has_user = true;
     if (p < source->end && *p == ':') {
         const char *password = ++p;
         p = skip_escaped(source, p, VD__PASSWORD);
-        if (p == NULL)
+        if (p == NULL) {
             return NULL;
+        }
         out->password = vd__view(password, p);
         out->has_password = true;
     }
-    if (p == source->end || *p != '@')
+    if (p == source->end || *p != '@') {
         return vd__reject(source, VD_ERR_SYNTAX, p,
                           "this character may not stand in user or password (RFC 3261 25.1)");
+    }
     return p + 1;
 }
 
@@ -146,16 +162,20 @@ static const char *read_sip(struct vd__source *source, const char *p, struct vd_
     bool found = at < end && *at == '@';
     if (found || has_at(at, end)) {
         p = read_userinfo(source, p, found ? at : NULL, out);
-        if (p == NULL)
+        if (p == NULL) {
             return NULL;
+        }
     }
     p = vd__read_host(source, p, &out->host, &out->host_kind);
-    if (p != NULL && p < end && *p == ':')
+    if (p != NULL && p < end && *p == ':') {
         p = vd__read_port(source, p + 1, &out->port);
-    if (p != NULL && p < end && *p == ';')
+    }
+    if (p != NULL && p < end && *p == ';') {
         p = read_params(source, p, &out->params);
-    if (p != NULL && p < end && *p == '?')
+    }
+    if (p != NULL && p < end && *p == '?') {
         p = read_headers(source, p, &out->headers);
+    }
     return p;
 }
 
@@ -173,17 +193,20 @@ static const char *read_tel(struct vd__source *source, const char *p, struct vd_
     bool global = p < end && *p == '+';
     unsigned digits = 0;
     for (p += global ? 1 : 0; p < end; p++) {
-        if (vd__is(*p, global ? VD__DIGIT : VD__HEX) || (!global && (*p == '*' || *p == '#')))
+        if (vd__is(*p, global ? VD__DIGIT : VD__HEX) || (!global && (*p == '*' || *p == '#'))) {
             digits++;
-        else if (!is_visual_separator(*p))
+        } else if (!is_visual_separator(*p)) {
             break;
+        }
     }
-    if (digits == 0)
+    if (digits == 0) {
         return vd__reject(source, VD_ERR_SYNTAX, p, "a telephone number has a digit (RFC 3966 3)");
+    }
     out->user = vd__view(number, p);
     out->has_user = true;
-    if (p < end && *p == ';')
+    if (p < end && *p == ';') {
         p = read_params(source, p, &out->params);
+    }
     return p;
 }
 
@@ -191,9 +214,10 @@ static const char *read_opaque(struct vd__source *source, const char *p, struct 
 {
     const char *first = p;
     p = vd__skip(p, source->end, VD__URI);
-    if (p == first)
+    if (p == first) {
         return vd__reject(source, VD_ERR_SYNTAX, p,
                           "something follows the scheme of a URI (RFC 3261 25.1)");
+    }
     out->opaque = vd__view(first, p);
     return p;
 }
@@ -207,21 +231,24 @@ static const char *read_scheme(struct vd__source *source, const char *p, struct 
         out->scheme = VD_URI_SIP;
         return p + 4;
     }
-    if (p < source->end && vd__is(*p, VD__ALPHA))
+    if (p < source->end && vd__is(*p, VD__ALPHA)) {
         p = vd__skip(p, source->end, VD__SCHEME);
-    if (p == first || p == source->end || *p != ':')
+    }
+    if (p == first || p == source->end || *p != ':') {
         return vd__reject(source, VD_ERR_SYNTAX, p,
                           "a URI begins with a scheme and a colon (RFC 3261 25.1)");
+    }
     size_t n = (size_t)(p - first);
     out->scheme_name = vd_str(first, n);
-    if (n == 3 && vd__is_word(first, "sip", 3))
+    if (n == 3 && vd__is_word(first, "sip", 3)) {
         out->scheme = VD_URI_SIP;
-    else if (n == 4 && vd__is_word(first, "sips", 4))
+    } else if (n == 4 && vd__is_word(first, "sips", 4)) {
         out->scheme = VD_URI_SIPS;
-    else if (n == 3 && vd__is_word(first, "tel", 3))
+    } else if (n == 3 && vd__is_word(first, "tel", 3)) {
         out->scheme = VD_URI_TEL;
-    else
+    } else {
         out->scheme = VD_URI_OTHER;
+    }
     return p + 1;
 }
 
@@ -229,31 +256,36 @@ const char *vd__read_uri(struct vd__source *source, const char *p, struct vd_uri
 {
     const char *first = p;
     p = read_scheme(source, p, out);
-    if (p == NULL)
+    if (p == NULL) {
         return NULL;
+    }
     out->params.separator = ';';
     out->headers.separator = '&';
-    if (out->scheme == VD_URI_SIP || out->scheme == VD_URI_SIPS)
+    if (out->scheme == VD_URI_SIP || out->scheme == VD_URI_SIPS) {
         p = read_sip(source, p, out);
-    else if (out->scheme == VD_URI_TEL)
+    } else if (out->scheme == VD_URI_TEL) {
         p = read_tel(source, p, out);
-    else
+    } else {
         p = read_opaque(source, p, out);
-    if (p != NULL)
+    }
+    if (p != NULL) {
         out->raw = vd__view(first, p);
+    }
     return p;
 }
 
 int vd_uri_parse(struct vd_str text, struct vd_uri *out, struct vd_fault *fault)
 {
     struct vd__source source = vd__source(text, fault);
-    vd__clear(out, sizeof(*out));
+    vd__clear(out, sizeof *out);
     const char *p = vd__read_uri(&source, source.start, out);
-    if (p == NULL)
+    if (p == NULL) {
         return source.error;
-    if (p != source.end)
+    }
+    if (p != source.end) {
         return vd__fail(fault, VD_ERR_SYNTAX, (size_t)(p - source.start),
                         "this character may not stand here in a URI (RFC 3261 25.1)");
+    }
     return 0;
 }
 

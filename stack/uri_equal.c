@@ -14,8 +14,9 @@ static int next_character(struct vd_str text, size_t *position)
 {
     int c = (unsigned char)text.p[*position];
     *position += 1;
-    if (c != '%')
+    if (c != '%') {
         return c;
+    }
     const char *hex = text.p + *position;
     *position += 2;
     c = (int)(vd__hex_value(hex[0]) << 4 | vd__hex_value(hex[1]));
@@ -34,8 +35,9 @@ static bool same_text(struct vd_str a, struct vd_str b, bool any_case)
     while (i < a.n && j < b.n) {
         int x = next_character(a, &i);
         int y = next_character(b, &j);
-        if (any_case ? fold_case(x) != fold_case(y) : x != y)
+        if (any_case ? fold_case(x) != fold_case(y) : x != y) {
             return false;
+        }
     }
     return i == a.n && j == b.n;
 }
@@ -44,8 +46,9 @@ static bool find(const struct vd_params *params, struct vd_str name, struct vd_p
 {
     size_t position = 0;
     while (vd_params_next(params, &position, out)) {
-        if (same_text(out->name, name, true))
+        if (same_text(out->name, name, true)) {
             return true;
+        }
     }
     return false;
 }
@@ -68,8 +71,9 @@ static bool params_agree(const struct vd_params *a, const struct vd_params *b)
     size_t position = 0;
     while (vd_params_next(a, &position, &mine)) {
         if (find(b, mine.name, &other)) {
-            if (!same_text(mine.value, other.value, true))
+            if (!same_text(mine.value, other.value, true)) {
                 return false;
+            }
         } else if (counts_alone(mine.name)) {
             return false;
         }
@@ -81,8 +85,9 @@ static bool params_agree(const struct vd_params *a, const struct vd_params *b)
  * Call-ID (RFC 3261 20.8), and the body, which is no header field (19.1.1). */
 static bool same_header(const struct vd_param *a, const struct vd_param *b)
 {
-    if (!same_text(a->name, b->name, true))
+    if (!same_text(a->name, b->name, true)) {
         return false;
+    }
     bool exact = same_text(a->name, VD_STR("call-id"), true) ||
                  same_text(a->name, VD_STR("i"), true) || same_text(a->name, VD_STR("body"), true);
     return same_text(a->value, b->value, !exact);
@@ -95,18 +100,21 @@ static bool headers_equal(const struct vd_params *a, const struct vd_params *b)
     struct vd_param mine;
     struct vd_param other;
     size_t i = 0;
-    if (a->count != b->count)
+    if (a->count != b->count) {
         return false;
+    }
     while (vd_params_next(a, &i, &mine)) {
         uint64_t bit = 1;
         bool found = false;
         for (size_t j = 0; !found && vd_params_next(b, &j, &other); bit <<= 1) {
             found = (used & bit) == 0 && same_header(&mine, &other);
-            if (found)
+            if (found) {
                 used |= bit;
+            }
         }
-        if (!found)
+        if (!found) {
             return false;
+        }
     }
     return true;
 }
@@ -115,10 +123,12 @@ static bool hosts_equal(const struct vd_uri *a, const struct vd_uri *b)
 {
     struct vd_addr x;
     struct vd_addr y;
-    if (a->host_kind != b->host_kind)
+    if (a->host_kind != b->host_kind) {
         return false;
-    if (a->host_kind == VD_HOST_NAME)
+    }
+    if (a->host_kind == VD_HOST_NAME) {
         return vd_str_case_equal(a->host, b->host);
+    }
     return vd__host_addr(a->host, &x) == 0 && vd__host_addr(b->host, &y) == 0 &&
            vd_addr_equal(&x, &y);
 }
@@ -136,8 +146,9 @@ static int next_digit(struct vd_str text, size_t *position)
 {
     while (*position < text.n) {
         char c = text.p[(*position)++];
-        if (c != '-' && c != '.' && c != '(' && c != ')')
+        if (c != '-' && c != '.' && c != '(' && c != ')') {
             return vd__lower(c);
+        }
     }
     return -1;
 }
@@ -149,8 +160,9 @@ static bool same_number(struct vd_str a, struct vd_str b)
     int digit;
     do {
         digit = next_digit(a, &i);
-        if (digit != next_digit(b, &j))
+        if (digit != next_digit(b, &j)) {
             return false;
+        }
     } while (digit >= 0);
     return true;
 }
@@ -163,14 +175,16 @@ static bool tel_params_in(const struct vd_params *a, const struct vd_params *b)
     struct vd_param other;
     size_t position = 0;
     while (vd_params_next(a, &position, &mine)) {
-        if (!find(b, mine.name, &other))
+        if (!find(b, mine.name, &other)) {
             return false;
+        }
         bool number = vd_str_case_equal(mine.name, VD_STR("ext")) ||
                       (vd_str_case_equal(mine.name, VD_STR("phone-context")) && mine.value.n != 0 &&
                        mine.value.p[0] == '+');
         if (number ? !same_number(mine.value, other.value)
-                   : !same_text(mine.value, other.value, true))
+                   : !same_text(mine.value, other.value, true)) {
             return false;
+        }
     }
     return true;
 }
@@ -183,8 +197,9 @@ static bool tel_equal(const struct vd_uri *a, const struct vd_uri *b)
 
 bool vd_uri_equal(const struct vd_uri *a, const struct vd_uri *b)
 {
-    if (a->scheme != b->scheme)
+    if (a->scheme != b->scheme) {
         return false;
+    }
     switch (a->scheme) {
     case VD_URI_SIP:
     case VD_URI_SIPS:

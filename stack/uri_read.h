@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef VD_URI_READ_H
-#define VD_URI_READ_H
+#ifndef VIADUCT_STACK_URI_READ_H
+#define VIADUCT_STACK_URI_READ_H
 
 #include <viaduct/uri.h>
 

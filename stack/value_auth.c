@@ -56,7 +56,7 @@ int vd_auth_parse(struct vd_str text, enum vd_header_id id, struct vd_auth *out,
                   struct vd_fault *fault)
 {
     struct vd__source source = vd__source(text, fault);
-    memset(out, 0, sizeof(*out));
+    memset(out, 0, sizeof *out);
     out->params.separator = ',';
     const char *p = vd__skip_lws(source.start, source.end);
     if (id != VD_HEADER_AUTHENTICATION_INFO) {

@@ -35,7 +35,7 @@ static const char *read_bracketed(struct vd__source *source, const char *p, stru
 int vd_info_parse(struct vd_str text, struct vd_info *out, struct vd_fault *fault)
 {
     struct vd__source source = vd__source(text, fault);
-    memset(out, 0, sizeof(*out));
+    memset(out, 0, sizeof *out);
     const char *p = vd__skip_lws(source.start, source.end);
     p = read_bracketed(&source, p, &out->uri);
     if (p != NULL) {

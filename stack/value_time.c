@@ -185,7 +185,7 @@ int vd_retry_after_parse(struct vd_str text, struct vd_retry_after *out, struct 
 {
     struct vd__source source = vd__source(text, fault);
     uint64_t seconds = 0;
-    memset(out, 0, sizeof(*out));
+    memset(out, 0, sizeof *out);
     out->params.separator = ';';
     const char *p = vd__skip_lws(source.start, source.end);
     p = vd__read_number(&source, p, UINT32_MAX, &seconds,
@@ -239,7 +239,7 @@ static const char *read_microseconds(struct vd__source *source, const char *p, u
 int vd_timestamp_parse(struct vd_str text, struct vd_timestamp *out, struct vd_fault *fault)
 {
     struct vd__source source = vd__source(text, fault);
-    memset(out, 0, sizeof(*out));
+    memset(out, 0, sizeof *out);
     const char *p = vd__skip_lws(source.start, source.end);
     if (p == source.end || !vd__is(*p, VD__DIGIT)) {
         return vd__fail(fault, VD_ERR_SYNTAX, (size_t)(p - source.start),

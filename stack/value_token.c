@@ -148,7 +148,7 @@ int vd_token_parse(struct vd_str text, enum vd_header_id id, struct vd_token *ou
 {
     struct vd__source source = vd__source(text, fault);
     unsigned shape = shape_of(id);
-    memset(out, 0, sizeof(*out));
+    memset(out, 0, sizeof *out);
     out->params.separator = ';';
     const char *p = read_value(&source, vd__skip_lws(source.start, source.end), shape, out);
     if (p != NULL && (shape & PARAMS)) {

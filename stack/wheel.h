@@ -6,8 +6,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef VD__WHEEL_H
-#define VD__WHEEL_H
+#ifndef VIADUCT_STACK_WHEEL_H
+#define VIADUCT_STACK_WHEEL_H
 
 #include <viaduct/base.h>
 #include <viaduct/timer.h>

@@ -29,7 +29,7 @@ static void must(bool condition)
 
 static void mix(uint64_t *hash, uint64_t value)
 {
-    *hash = (*hash ^ value) * 0x9e3779b97f4a7c15U;
+    *hash = (*hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
     *hash ^= *hash >> 29;
 }
 

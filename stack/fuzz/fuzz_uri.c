@@ -231,7 +231,7 @@ static void build_display(void)
     if (input.n == 0 || input.n > 4000) {
         return;
     }
-    vd_builder_init(&builder, room, sizeof(room));
+    vd_builder_init(&builder, room, sizeof room);
     vd_build_request_line(&builder, VD_STR("A"), VD_STR("sip:a"));
     size_t before = builder.length + 4; /* "To: " */
     int error = vd_build_nameaddr(&builder, VD_HEADER_TO, input, VD_STR("sip:a"), VD_STR("t"));
@@ -241,7 +241,7 @@ static void build_display(void)
     struct vd_str built = vd_str(room + before, builder.length - before - 2);
     must(memchr(built.p, '\r', built.n) == NULL && memchr(built.p, '\n', built.n) == NULL);
     must(vd_nameaddr_parse(built, false, &value, NULL) == (int)built.n);
-    int n = vd_unquote(value.display, text, sizeof(text));
+    int n = vd_unquote(value.display, text, sizeof text);
     must(n >= 0 && vd_str_equal(vd_str(text, (size_t)n), input));
 }
 
@@ -253,7 +253,7 @@ static void build_value(void)
     if (input.n > 4000) {
         return;
     }
-    vd_builder_init(&builder, room, sizeof(room));
+    vd_builder_init(&builder, room, sizeof room);
     vd_build_request_line(&builder, VD_STR("A"), VD_STR("sip:a"));
     size_t before = builder.length;
     if (vd_build_header(&builder, VD_HEADER_SUBJECT, input) != 0) {

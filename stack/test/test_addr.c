@@ -38,7 +38,7 @@ static void ip4_addresses_are_read_and_written(void)
         {"255.255.255.255", {255, 255, 255, 255}, "255.255.255.255"},
         {"010.001.000.099", {10, 1, 0, 99}, "10.1.0.99"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         static const uint8_t zeros[12];
         struct vd_addr addr;
         char text[VD_ADDR_TEXT_SIZE];
@@ -79,7 +79,7 @@ static void ip6_addresses_are_written_as_rfc_5952_says(void)
         {"[2001:db8::1]", "2001:db8::1"},
         {"ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct vd_addr addr;
         char text[VD_ADDR_TEXT_SIZE];
         CU_ASSERT_EQUAL_FATAL(parse(cases[i][0], 1, &addr), 0);
@@ -149,7 +149,7 @@ static void text_that_is_no_address_is_refused(void)
         "fe80::1%eth0",
         "::1 ",
     };
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct vd_addr addr = {.port = 7};
         int error = parse(texts[i], 1, &addr);
         if (error != VD_ERR_SYNTAX) {
@@ -218,7 +218,7 @@ static void random_address_reads_back_and_agrees_with_the_system(void)
         CU_ASSERT_EQUAL(memcmp(model, addr.ip, 16), 0);
         CU_ASSERT_EQUAL(parse(text, 5060, &back), 0);
         CU_ASSERT(vd_addr_equal(&addr, &back));
-        CU_ASSERT_PTR_NOT_NULL(inet_ntop(AF_INET6, addr.ip, text, sizeof(text)));
+        CU_ASSERT_PTR_NOT_NULL(inet_ntop(AF_INET6, addr.ip, text, sizeof text));
         CU_ASSERT_EQUAL(parse(text, 5060, &back), 0);
         CU_ASSERT(vd_addr_equal(&addr, &back));
     }
@@ -234,7 +234,7 @@ static void random_text_is_an_address_when_the_system_says_so(void)
         uint8_t model[16];
         size_t n = (size_t)test_random_below(&numbers, 24);
         for (size_t i = 0; i < n; i++) {
-            text[i] = characters[test_random_below(&numbers, sizeof(characters) - 1)];
+            text[i] = characters[test_random_below(&numbers, sizeof characters - 1)];
         }
         text[n] = '\0';
         /* Systems differ on leading zeros in IPv4 addresses, so only IPv6 is compared. */
@@ -244,8 +244,9 @@ static void random_text_is_an_address_when_the_system_says_so(void)
             continue;
         }
         CU_ASSERT_EQUAL(read, inet_pton(AF_INET6, text, model) == 1);
-        if (read)
+        if (read) {
             CU_ASSERT_EQUAL(memcmp(model, addr.ip, 16), 0);
+        }
     }
 }
 

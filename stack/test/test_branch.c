@@ -40,8 +40,10 @@ static void branch_has_its_documented_form(void)
                                    "0000beef"
                                    "fedcba98"
                                    "0123456789abcdef";
-    struct vd__branch branch = {
-        .secret = 0x0123456789abcdefu, .index = 0xbeef, .generation = 0xfedcba98u, .worker = 10};
+    struct vd__branch branch = {.secret = UINT64_C(0x0123456789abcdef),
+                                .index = 0xbeef,
+                                .generation = 0xfedcba98u,
+                                .worker = 10};
     char text[VD__BRANCH_SIZE + 1];
     text[VD__BRANCH_SIZE] = '#';
     vd__branch_write(text, &branch);
@@ -85,7 +87,7 @@ static void any_other_length_is_refused(void)
 static void any_byte_that_does_not_belong_is_refused(void)
 {
     char good[VD__BRANCH_SIZE];
-    struct vd__branch branch = {.secret = 0x0123456789abcdefu,
+    struct vd__branch branch = {.secret = UINT64_C(0x0123456789abcdef),
                                 .index = 0x31415926,
                                 .generation = 0x27182818,
                                 .worker = 255};

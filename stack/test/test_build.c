@@ -23,7 +23,7 @@ static struct guard guard;
 static struct vd_builder started(void)
 {
     struct vd_builder builder;
-    vd_builder_init(&builder, data, sizeof(data));
+    vd_builder_init(&builder, data, sizeof data);
     vd_build_request_line(&builder, VD_STR("OPTIONS"), VD_STR("sip:a"));
     return builder;
 }
@@ -80,7 +80,7 @@ static int build_request(struct vd_builder *builder)
 static void request_is_written_to_the_byte(void)
 {
     struct vd_builder builder;
-    vd_builder_init(&builder, data, sizeof(data));
+    vd_builder_init(&builder, data, sizeof data);
     CU_ASSERT_EQUAL(build_request(&builder), 0);
     CU_ASSERT(vd_str_equal(vd_str(builder.data, builder.length), VD_STR(REQUEST)));
     CU_ASSERT(builder.ended);
@@ -90,7 +90,7 @@ static void request_is_written_to_the_byte(void)
         VD_HEADER_CSEQ,         VD_HEADER_EXPIRES,        VD_HEADER_WARNING,
         VD_HEADER_CONTENT_TYPE, VD_HEADER_CONTENT_LENGTH, VD_HEADER_MAX_FORWARDS};
     uint64_t written = 0;
-    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
         written |= UINT64_C(1) << ids[i];
     }
     CU_ASSERT_EQUAL(builder.written, written);
@@ -99,11 +99,11 @@ static void request_is_written_to_the_byte(void)
 static void response_is_written_to_the_byte(void)
 {
     struct vd_builder builder;
-    vd_builder_init(&builder, data, sizeof(data));
+    vd_builder_init(&builder, data, sizeof data);
     CU_ASSERT_EQUAL(vd_build_status_line(&builder, 699, VD_STR("\xc3\x84 no")), 0);
     CU_ASSERT_EQUAL(vd_build_end(&builder, VD_STR(""), VD_STR("")), 0);
     CU_ASSERT(holds(&builder, "SIP/2.0 699 \xc3\x84 no\r\nContent-Length: 0\r\n\r\n"));
-    vd_builder_init(&builder, data, sizeof(data));
+    vd_builder_init(&builder, data, sizeof data);
     CU_ASSERT_EQUAL(vd_build_status_line(&builder, 200, VD_STR("")), 0);
     CU_ASSERT(holds(&builder, "SIP/2.0 200 OK\r\n"));
 }
@@ -190,8 +190,8 @@ static void no_line_end_and_no_nul_of_a_caller_is_written(void)
 {
     static const struct vd_str parts[] = {{"\r", 1},   {"\n", 1},    {"\0", 1},      {"\r\n", 2},
                                           {"\n\r", 2}, {"\r\nX", 3}, {"\r\n\r\n", 4}};
-    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
-        for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++) {
+    for (size_t i = 0; i < sizeof uses / sizeof uses[0]; i++) {
+        for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++) {
             /* Every place in texts of every length up to three words, for the copying loop. */
             for (size_t n = parts[k].n; n < 24; n++) {
                 for (size_t at = 0; at + parts[k].n <= n; at++) {
@@ -211,7 +211,7 @@ static void no_line_end_and_no_nul_of_a_caller_is_written(void)
 
 static void text_without_them_is_written(void)
 {
-    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
+    for (size_t i = 0; i < sizeof uses / sizeof uses[0]; i++) {
         for (size_t n = 1; n < 24; n++) {
             char text[24];
             memset(text, 'a', n);
@@ -233,13 +233,13 @@ static void fold_is_written_as_one_space(void)
         {"12345678\r\n 12345678\r\n\t1", "12345678 12345678 1"},
         {"a\tb", "a\tb"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char expected[128];
         size_t n = strlen(cases[i][0]);
         struct vd_builder builder = started();
         struct vd_str text = vd_str(guard_place(&guard, cases[i][0], n), n);
         CU_ASSERT_EQUAL(vd_build_header(&builder, VD_HEADER_SUBJECT, text), 0);
-        snprintf(expected, sizeof(expected), START "Subject: %s\r\n", cases[i][1]);
+        snprintf(expected, sizeof expected, START "Subject: %s\r\n", cases[i][1]);
         CU_ASSERT(holds(&builder, expected));
         /* The buffer may be just as large as what is written. */
         size_t size = builder.length;
@@ -288,18 +288,18 @@ static void argument_out_of_its_range_is_refused(void)
     REFUSED(vd_build_end(&b, none, x));
 #undef REFUSED
     static const int statuses[] = {-1, 0, 99, 700, 1000};
-    for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
-        vd_builder_init(&b, data, sizeof(data));
+    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
+        vd_builder_init(&b, data, sizeof data);
         CU_ASSERT_EQUAL(vd_build_status_line(&b, statuses[i], x), VD_ERR_INVALID);
     }
     static const char *const uris[] = {"", "sip: a", "<sip:a>", "sip:a\t", "sip:a\x7f"};
-    for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]); i++) {
-        vd_builder_init(&b, data, sizeof(data));
+    for (size_t i = 0; i < sizeof uris / sizeof uris[0]; i++) {
+        vd_builder_init(&b, data, sizeof data);
         CU_ASSERT_EQUAL(vd_build_request_line(&b, x, vd_str_from(uris[i])), VD_ERR_INVALID);
     }
-    vd_builder_init(&b, data, sizeof(data));
+    vd_builder_init(&b, data, sizeof data);
     CU_ASSERT_EQUAL(vd_build_request_line(&b, VD_STR("A B"), x), VD_ERR_INVALID);
-    vd_builder_init(&b, data, sizeof(data));
+    vd_builder_init(&b, data, sizeof data);
     CU_ASSERT_EQUAL(vd_build_request_line(&b, none, x), VD_ERR_INVALID);
 }
 
@@ -331,10 +331,10 @@ static void calls_in_another_order_are_refused(void)
 {
     struct vd_str x = VD_STR("x");
     struct vd_builder b;
-    vd_builder_init(&b, data, sizeof(data));
+    vd_builder_init(&b, data, sizeof data);
     CU_ASSERT_EQUAL(vd_build_header(&b, VD_HEADER_SUBJECT, x), VD_ERR_STATE);
     CU_ASSERT_EQUAL(b.error, VD_ERR_STATE);
-    vd_builder_init(&b, data, sizeof(data));
+    vd_builder_init(&b, data, sizeof data);
     CU_ASSERT_EQUAL(vd_build_end(&b, VD_STR(""), VD_STR("")), VD_ERR_STATE);
     b = started();
     CU_ASSERT_EQUAL(vd_build_request_line(&b, x, x), VD_ERR_STATE);
@@ -469,14 +469,14 @@ static void random_address_reads_back_as_it_was_built(void)
         for (unsigned i = 0; i < n; i++) {
             strcat(display, characters[test_random_below(&numbers, 15)]);
         }
-        snprintf(tag, sizeof(tag), "%llx", (unsigned long long)test_random_next(&numbers));
+        snprintf(tag, sizeof tag, "%llx", (unsigned long long)test_random_next(&numbers));
         size_t before = b.length + strlen("Contact: ");
         CU_ASSERT_EQUAL_FATAL(vd_build_nameaddr(&b, VD_HEADER_CONTACT, vd_str_from(display),
                                                 VD_STR("sip:a@b;c?d=e"), vd_str_from(tag)),
                               0);
         struct vd_str built = vd_str(b.data + before, b.length - before - 2);
         CU_ASSERT_EQUAL_FATAL(vd_nameaddr_parse(built, true, &value, NULL), (int)built.n);
-        int length = vd_unquote(value.display, text, sizeof(text));
+        int length = vd_unquote(value.display, text, sizeof text);
         CU_ASSERT_FATAL(length >= 0);
         CU_ASSERT(vd_str_equal(vd_str(text, (size_t)length), vd_str_from(display)));
         CU_ASSERT(vd_str_equal(value.tag, vd_str_from(tag)));
@@ -495,7 +495,7 @@ static void numbers_of_every_length_are_written(void)
             struct vd_builder b = started();
             vd_build_begin_header(&b, VD_HEADER_SUBJECT);
             CU_ASSERT_EQUAL(vd_build_text_number(&b, n), 0);
-            snprintf(expected, sizeof(expected), START "Subject: %llu", (unsigned long long)n);
+            snprintf(expected, sizeof expected, START "Subject: %llu", (unsigned long long)n);
             CU_ASSERT(holds(&b, expected));
         }
         number = number == 0 ? 1 : number * 10;

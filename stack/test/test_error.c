@@ -52,8 +52,9 @@ static void each_error_has_a_text_of_its_own(void)
         CU_ASSERT(n > 0);
         CU_ASSERT(text[n - 1] != '.');
         CU_ASSERT_STRING_NOT_EQUAL(text, "unknown error");
-        for (size_t j = 0; j < i; j++)
+        for (size_t j = 0; j < i; j++) {
             CU_ASSERT_STRING_NOT_EQUAL(text, vd_strerror(rows[j].error));
+        }
     }
 }
 

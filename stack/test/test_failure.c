@@ -1,5 +1,5 @@
 /* test_failure.c - transport errors find the transaction that they belong to (RFC
- * 3261 17.1.4, 17.2.4, 18.4, RFC 6026 8.4).
+ * 3261 17.1.4, 17.2.4, 18.4, RFC 6026 8.8).
  *
  * Covered: a failed send of each kind of message; ICMP errors with the quoted text of a request, an
  * ACK, a CANCEL and a response, whole or cut off at each byte; connections that close; that each is

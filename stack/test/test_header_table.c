@@ -116,8 +116,9 @@ static void what_is_close_to_a_name_is_another_name(void)
         text[name.n] = 'x';
         CU_ASSERT_NOT_EQUAL(vd_header_id(vd_str(text, name.n + 1)), (enum vd_header_id)id);
         CU_ASSERT_NOT_EQUAL(vd_header_id(vd_str(text + 1, name.n - 1)), (enum vd_header_id)id);
-        if (name.n > 2)
+        if (name.n > 2) {
             CU_ASSERT_NOT_EQUAL(vd_header_id(vd_str(text, name.n - 1)), (enum vd_header_id)id);
+        }
         for (size_t i = 0; i < name.n; i++) {
             for (int byte = 0; byte < 256; byte++) {
                 if (tolower(byte) == tolower((unsigned char)name.p[i])) {
@@ -143,21 +144,21 @@ static void numbers_out_of_range_give_the_empty_row(void)
     CU_ASSERT_PTR_EQUAL(vd_header_info((enum vd_header_id)0x7fffffff), other);
 }
 
-static void put_slot(uint8_t slots[VD_HEADER_SLOTS], struct vd_str name, int id)
+static void put_slot(uint8_t slots[VD__HEADER_SLOTS], struct vd_str name, int id)
 {
     if (name.n == 0) {
         return;
     }
     unsigned slot = vd__header_hash(name);
     while (slots[slot] != 0) {
-        slot = (slot + 1) % VD_HEADER_SLOTS;
+        slot = (slot + 1) % VD__HEADER_SLOTS;
     }
     slots[slot] = (uint8_t)id;
 }
 
 static void slots_are_those_that_the_rows_ask_for(void)
 {
-    uint8_t slots[VD_HEADER_SLOTS] = {0};
+    uint8_t slots[VD__HEADER_SLOTS] = {0};
     for (int id = 1; id < VD_HEADER_COUNT; id++) {
         const struct vd_header_info *info = vd_header_info((enum vd_header_id)id);
         put_slot(slots, info->name, id);
@@ -169,7 +170,7 @@ static void slots_are_those_that_the_rows_ask_for(void)
         return;
     }
     printf("\nvd__header_slots in header_table.c should be:\n");
-    for (size_t i = 0; i < VD_HEADER_SLOTS; i++) {
+    for (size_t i = 0; i < VD__HEADER_SLOTS; i++) {
         printf("%s%2d,%s", i % 16 == 0 ? "    " : " ", slots[i], i % 16 == 15 ? "\n" : "");
     }
 }
@@ -233,8 +234,9 @@ static void reason_phrases_are_those_of_the_rfcs(void)
         struct vd_str phrase = vd_reason_phrase(cases[i].status);
         CU_ASSERT(vd_str_equal(phrase, vd_str_from(cases[i].phrase)));
     }
-    for (int status = 100; status <= 699; status++)
+    for (int status = 100; status <= 699; status++) {
         CU_ASSERT(vd_reason_phrase(status).n > 0);
+    }
 }
 
 int main(void)

@@ -90,8 +90,9 @@ static void unfolding_makes_one_line(void)
         int n = vd_header_unfold(&headers[0], out, sizeof out);
         CU_ASSERT(n >= 0 && equal(vd_str(out, (size_t)n), cases[i].unfolded));
         CU_ASSERT_EQUAL(vd_header_unfold(&headers[0], out, (size_t)n), n);
-        if (n > 0)
+        if (n > 0) {
             CU_ASSERT_EQUAL(vd_header_unfold(&headers[0], out, (size_t)n - 1), VD_ERR_SPACE);
+        }
         CU_ASSERT_EQUAL(vd_header_unfold(&headers[0], out, headers[0].value.n), n);
     }
 }
@@ -561,9 +562,10 @@ static void a_copy_outlives_the_bytes_of_its_message(void)
     CU_ASSERT(equal(copy->body, "body") && is_inside(copy, copy->body));
     CU_ASSERT(equal(copy->method, "OPTIONS") && is_inside(copy, copy->method));
     CU_ASSERT(is_inside(copy, copy->request_uri));
-    for (size_t i = 0; i < copy->header_count; i++)
+    for (size_t i = 0; i < copy->header_count; i++) {
         CU_ASSERT(is_inside(copy, copy->headers[i].name) &&
                   is_inside(copy, copy->headers[i].value));
+    }
     const struct vd_nameaddr *from;
     CU_ASSERT_EQUAL(vd_message_check(copy), 0);
     CU_ASSERT_EQUAL(vd_message_from(copy, &from), 0);

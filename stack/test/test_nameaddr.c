@@ -68,7 +68,7 @@ static const struct value_case cases[] = {
 
 static void address_parts_are_those_of_the_grammar(void)
 {
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct value_case *c = &cases[i];
         for (int in_list = 0; in_list < 2; in_list++) {
             struct vd_nameaddr value;
@@ -173,7 +173,7 @@ static const struct fault_case refused[] = {
 
 static void address_that_breaks_the_grammar_is_refused_where_it_does(void)
 {
-    const size_t count = sizeof(refused) / sizeof(refused[0]);
+    const size_t count = sizeof refused / sizeof refused[0];
     check_faults(&guard, read_single, refused, count);
     check_faults(&guard, read_in_list, refused, count);
 }
@@ -193,9 +193,10 @@ static void comma_parts_values_of_a_list_only(void)
                 {"sip:a , <sip:b>", 6},       {"sip:a,b@c", 5},
                 {"sip:a;x=\",\",b", 11},      {"\"a,b\" <sip:a,b@c>,", 17},
                 {"<sip:a>\r\n ;x\r\n ,b", 15}};
-    check_faults(&guard, read_single, single, sizeof(single) / sizeof(single[0]));
-    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+    check_faults(&guard, read_single, single, sizeof single / sizeof single[0]);
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
         CU_ASSERT_EQUAL(read_in_list(placed(&guard, list[i].text), NULL), list[i].length);
+    }
 }
 
 static void star_stands_alone(void)
@@ -211,16 +212,16 @@ static void star_stands_alone(void)
     CU_ASSERT_EQUAL(vd_nameaddr_parse(placed(&guard, " * \r\n "), true, &value, NULL), 6);
     CU_ASSERT(value.star);
     CU_ASSERT_EQUAL(value.uri.raw.n, 0);
-    check_faults(&guard, read_in_list, beside, sizeof(beside) / sizeof(beside[0]));
+    check_faults(&guard, read_in_list, beside, sizeof beside / sizeof beside[0]);
 }
 
 static void q_and_expires_are_found(void)
 {
     static const char *const values[] = {"0", "1", "0.", "1.", "0.5", "0.123", "1.0", "1.000"};
-    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         char text[64];
         struct vd_nameaddr value;
-        snprintf(text, sizeof(text), "<sip:a>;Q=%s;EXPIRES=1000000000000000000000", values[i]);
+        snprintf(text, sizeof text, "<sip:a>;Q=%s;EXPIRES=1000000000000000000000", values[i]);
         CU_ASSERT(vd_nameaddr_parse(placed(&guard, text), true, &value, NULL) > 0);
         CU_ASSERT(is_text(value.q, values[i]));
         CU_ASSERT(is_text(value.expires, "1000000000000000000000"));
@@ -244,8 +245,8 @@ static void value_takes_1024_parameters_and_no_more(void)
 
 static void no_address_makes_the_reader_look_past_its_end(void)
 {
-    const char *texts[sizeof(cases) / sizeof(cases[0])];
-    const size_t count = sizeof(cases) / sizeof(cases[0]);
+    const char *texts[sizeof cases / sizeof cases[0]];
+    const size_t count = sizeof cases / sizeof cases[0];
     for (size_t i = 0; i < count; i++) {
         texts[i] = cases[i].text;
     }
@@ -268,7 +269,7 @@ static void put_token(char *out, unsigned most)
     static const char characters[] = "abcXYZ0123456789-.!%*_+`'~";
     unsigned n = below(most) + 1;
     for (unsigned i = 0; i < n; i++) {
-        out[i] = characters[below(sizeof(characters) - 1)];
+        out[i] = characters[below(sizeof characters - 1)];
     }
     out[n] = '\0';
 }
@@ -301,7 +302,7 @@ static void random_address_reads_back_as_it_was_built(void)
         } else if (kind == 2) {
             char token[32];
             put_token(token, 10);
-            snprintf(display, sizeof(display), "\"%s <;,> \\\" \\\\\"", token);
+            snprintf(display, sizeof display, "\"%s <;,> \\\" \\\\\"", token);
         }
         strcat(text, display);
         put_space(text, false);

@@ -45,7 +45,7 @@ static void character_classes_are_those_of_the_grammar(void)
         {VD__NO_AT, UNRESERVED ";/?:&=+$,%[]"},
         {VD__QDTEXT, ALPHANUM "\t !#$%&'()*+,-./:;<=>?@[]^_`{|}~"},
     };
-    for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
         for (int c = 0; c < 256; c++) {
             bool member = c != 0 && strchr(classes[i].members, c) != NULL;
             CU_ASSERT_EQUAL(vd__is((char)c, classes[i].bit), member);
@@ -69,7 +69,7 @@ static void params_are_walked_in_order(void)
                     {"D", "\" ;x=\\\"\"", true},
                     {"e", "", true},
                     {"f", "[::1]", true}};
-    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         CU_ASSERT_FATAL(vd_params_next(&value.params, &position, &param));
         CU_ASSERT(is_text(param.name, expected[i].name));
         CU_ASSERT(is_text(param.value, expected[i].value));
@@ -147,14 +147,15 @@ static void unquote_undoes_quotes_pairs_and_folds(void)
         {"\"one\r\n \r\n two\"", "one two"},
         {"\"\xc3\xa9\"", "\xc3\xa9"},
     };
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char out[64];
         struct vd_str text = placed(&guard, texts[i].text);
         int n = vd_unquote(text, out, text.n);
         CU_ASSERT_FATAL(n >= 0);
         CU_ASSERT(is_text(vd_str(out, (size_t)n), texts[i].expected));
-        if (n > 0)
+        if (n > 0) {
             CU_ASSERT_EQUAL(vd_unquote(text, out, (size_t)n - 1), VD_ERR_SPACE);
+        }
 
         memcpy(out, texts[i].text, text.n);
         n = vd_unquote(vd_str(out, text.n), out, text.n);
@@ -167,7 +168,7 @@ static void unquote_keeps_an_escaped_nul(void)
 {
     static const char text[] = "\"a\\\0b\"";
     char out[8];
-    CU_ASSERT_EQUAL(vd_unquote(vd_str(text, sizeof(text) - 1), out, sizeof(out)), 3);
+    CU_ASSERT_EQUAL(vd_unquote(vd_str(text, sizeof text - 1), out, sizeof out), 3);
     CU_ASSERT_EQUAL(memcmp(out, "a\0b", 3), 0);
 }
 
@@ -176,10 +177,10 @@ static void unquote_stays_in_its_bounds_with_any_text(void)
 {
     static const char *const texts[] = {"\"",     "\"a",      "\"\\\"", "\"a\rb\"",
                                         "\"\r\"", "\"\r\n\"", "\"\\"};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char out[64];
         struct vd_str text = placed(&guard, texts[i]);
-        int n = vd_unquote(text, out, sizeof(out));
+        int n = vd_unquote(text, out, sizeof out);
         CU_ASSERT(n >= 0 && (size_t)n <= text.n);
     }
 }
@@ -192,14 +193,15 @@ static void unescape_undoes_each_escape_once(void)
     } texts[] = {{"", ""},         {"abc", "abc"},         {"%61%62c", "abc"},
                  {"%2541", "%41"}, {"%4a%4A", "JJ"},       {"%25%32%35", "%25"},
                  {"a%20b", "a b"}, {"%c3%A9", "\xc3\xa9"}, {"a+b", "a+b"}};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char out[64];
         struct vd_str text = placed(&guard, texts[i].text);
         int n = vd_unescape(text, out, text.n);
         CU_ASSERT_FATAL(n >= 0);
         CU_ASSERT(is_text(vd_str(out, (size_t)n), texts[i].expected));
-        if (n > 0)
+        if (n > 0) {
             CU_ASSERT_EQUAL(vd_unescape(text, out, (size_t)n - 1), VD_ERR_SPACE);
+        }
     }
 }
 
@@ -208,8 +210,8 @@ static void unescape_gives_every_byte(void)
     for (int c = 0; c < 256; c++) {
         char text[4];
         char out[3];
-        snprintf(text, sizeof(text), "%%%02x", (unsigned)c);
-        CU_ASSERT_EQUAL(vd_unescape(placed(&guard, text), out, sizeof(out)), 1);
+        snprintf(text, sizeof text, "%%%02x", (unsigned)c);
+        CU_ASSERT_EQUAL(vd_unescape(placed(&guard, text), out, sizeof out), 1);
         CU_ASSERT_EQUAL((unsigned char)out[0], c);
     }
 }
@@ -217,9 +219,9 @@ static void unescape_gives_every_byte(void)
 static void unescape_refuses_a_percent_sign_alone(void)
 {
     static const char *const texts[] = {"%", "%4", "a%", "%g0", "%0g", "%%41", "100%", "% 1"};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char out[16];
-        CU_ASSERT_EQUAL(vd_unescape(placed(&guard, texts[i]), out, sizeof(out)), VD_ERR_SYNTAX);
+        CU_ASSERT_EQUAL(vd_unescape(placed(&guard, texts[i]), out, sizeof out), VD_ERR_SYNTAX);
     }
 }
 

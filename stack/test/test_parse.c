@@ -157,8 +157,9 @@ static void start_lines_are_judged(void)
             CU_ASSERT_EQUAL(rc, cases[i].error);
             CU_ASSERT_EQUAL(message.fault.error, cases[i].error);
             CU_ASSERT_EQUAL(message.fault.offset, cases[i].offset);
-            if (rc != VD_ERR_NOT_SIP)
+            if (rc != VD_ERR_NOT_SIP) {
                 CU_ASSERT_EQUAL(message.header_count, 1);
+            }
         }
     }
 }

@@ -235,7 +235,7 @@ static void via_from_call_id_cseq_and_timestamp_are_copied_whole(void)
 }
 
 /* 8.2.6.2: a To without a tag gets one, the same in each response to the request; one with a tag
- * stays. */
+ * stays. A 100 adds none (17.2.1). */
 static void to_tag_is_the_same_in_each_response(void)
 {
     struct harness harness;
@@ -246,7 +246,10 @@ static void to_tag_is_the_same_in_each_response(void)
     CU_ASSERT_EQUAL(vd_transaction_local_tag(harness.stack, harness.server, &tag), 0);
     char expected[100];
     snprintf(expected, sizeof expected, "<sip:bob@example.com>;tag=%.*s", (int)tag.n, tag.p);
-    static const int statuses[] = {100, 183, 200};
+    harness_respond(&harness, 100);
+    CU_ASSERT_STRING_EQUAL(harness_value(harness_sent(&harness, 0)->text, "To", 0),
+                           "<sip:bob@example.com>");
+    static const int statuses[] = {180, 183, 200};
     for (int i = 0; i < 3; i++) {
         harness_respond(&harness, statuses[i]);
         snprintf(to[i], sizeof to[i], "%s",

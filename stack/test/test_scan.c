@@ -16,7 +16,7 @@
 #include "run_suite.h"
 #include "test_random.h"
 
-#define LONGEST (5 * VD_SCAN_STEP)
+#define LONGEST (5 * VD__SCAN_STEP)
 
 static struct guard guard;
 
@@ -53,8 +53,9 @@ static void check_control(const char *text, size_t size, size_t at, int byte)
 {
     const char *end = text + size;
     const char *wanted = text + expected(size, at, control(byte));
-    if (vd__scan_control(text, end) != wanted || vd__scan_control_plain(text, end) != wanted)
+    if (vd__scan_control(text, end) != wanted || vd__scan_control_plain(text, end) != wanted) {
         CU_FAIL("a control character is not found where it is");
+    }
 }
 
 static void check_space(const char *text, size_t size, size_t at, int byte)
@@ -62,19 +63,22 @@ static void check_space(const char *text, size_t size, size_t at, int byte)
     const char *end = text + size;
     bool stops = control(byte) || byte == ' ' || byte == '\t';
     const char *wanted = text + expected(size, at, stops);
-    if (vd__scan_space(text, end) != wanted || vd__scan_space_plain(text, end) != wanted)
+    if (vd__scan_space(text, end) != wanted || vd__scan_space_plain(text, end) != wanted) {
         CU_FAIL("white space is not found where it is");
+    }
 }
 
 static void check_header(const char *text, size_t size, size_t at, int byte)
 {
     const char *colon = text;
     const char *wanted = text + expected(size, at, control(byte));
-    if (vd__scan_header(text, text + size, &colon) != wanted)
+    if (vd__scan_header(text, text + size, &colon) != wanted) {
         CU_FAIL("the end of a header line is not found where it is");
+    }
     /* A colon may be left to the caller to find, but none is made up. */
-    if (colon != NULL && (byte != ':' || colon != text + at))
+    if (colon != NULL && (byte != ':' || colon != text + at)) {
         CU_FAIL("a colon is not found where it is");
+    }
 }
 
 static void what_ends_a_scan_is_found_where_it_is(void)
@@ -110,8 +114,9 @@ static void an_empty_line_is_found_where_it_is(void)
                 memcpy(text + at, near[i], 4);
                 const char *place = guard_place(&guard, text, size);
                 const char *found = vd__scan_empty_line(place, place + size);
-                if (found != (i == 0 ? place + at : NULL))
+                if (found != (i == 0 ? place + at : NULL)) {
                     CU_FAIL("an empty line is not found where it is");
+                }
             }
         }
     }
@@ -130,8 +135,9 @@ static void check_alphanumeric(const char *text, size_t size, size_t at, int byt
     const char *found = vd__scan_alphanumeric(place, end);
     const char *wanted = byte < 128 && isalnum(byte) ? end : place + at;
     /* The last bytes may be left to the caller, but none is passed that is no letter or digit. */
-    if (found > wanted || (found < wanted && end - found >= VD_SCAN_STEP))
+    if (found > wanted || (found < wanted && end - found >= VD__SCAN_STEP)) {
         CU_FAIL("the end of letters and digits is not found where it is");
+    }
     (void)text;
 }
 
@@ -180,19 +186,20 @@ static void ip4_addresses_are_found_where_they_end(void)
             }
         }
         n += (size_t)sprintf(text + n, "%s", run % 3 == 0 ? ":1;x" : run % 3 == 1 ? ">" : "");
-        size_t wanted = n < VD_SCAN_STEP ? 0 : ip4_length(text + front);
+        size_t wanted = n < VD__SCAN_STEP ? 0 : ip4_length(text + front);
         const char *place = guard_place(&guard, text, n);
         size_t length = vd__scan_ip4(place, place + front, place + n);
-        if (length != wanted && VD_SCAN_SSE2)
+        if (length != wanted && VD__SCAN_SSE2) {
             CU_FAIL("an IPv4 address is not found");
+        }
     }
 }
 
 static void names_are_compared_without_case(void)
 {
     static const char name[] = "Max-Forwards-01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
-    char text[VD_SCAN_STEP];
-    for (size_t n = 1; n < VD_SCAN_STEP; n++) {
+    char text[VD__SCAN_STEP];
+    for (size_t n = 1; n < VD__SCAN_STEP; n++) {
         for (size_t at = 0; at < n; at++) {
             for (int byte = 0; byte < 256; byte++) {
                 memset(text, '?', sizeof text);
@@ -200,8 +207,9 @@ static void names_are_compared_without_case(void)
                 text[at] = (char)byte;
                 bool equal = tolower(byte) == tolower((unsigned char)name[at]);
                 const char *place = guard_place(&guard, text, sizeof text);
-                if (vd__scan_is_name(place, name, n) != equal)
+                if (vd__scan_is_name(place, name, n) != equal) {
                     CU_FAIL("names are compared wrongly");
+                }
             }
         }
     }

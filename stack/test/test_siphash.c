@@ -117,7 +117,7 @@ static void model_128(int rounds, int final_rounds, const struct vd__key *key,
 /* The key and the bytes of the published results: 0, 1, 2 ... */
 static struct vd__key counting_key(void)
 {
-    return (struct vd__key){0x0706050403020100u, 0x0f0e0d0c0b0a0908u};
+    return (struct vd__key){UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)};
 }
 
 static void model_gives_the_published_results(void)
@@ -127,7 +127,7 @@ static void model_gives_the_published_results(void)
     for (unsigned i = 0; i < sizeof bytes; i++) {
         bytes[i] = (unsigned char)i;
     }
-    CU_ASSERT_EQUAL(model_64(2, 4, &key, bytes, 15), 0xa129ca6149be45e5u);
+    CU_ASSERT_EQUAL(model_64(2, 4, &key, bytes, 15), UINT64_C(0xa129ca6149be45e5));
 
     uint64_t out[2];
     model_128(2, 4, &key, bytes, 0, out);

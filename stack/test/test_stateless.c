@@ -240,6 +240,37 @@ static void ack_is_never_answered(void)
 }
 
 /* Two stacks that answered each other's responses would never stop. */
+/* A top Via that cannot be read as far as its line end is not stored. The one below it is another
+ * element's: the answer is not for it. */
+static void answer_never_goes_to_the_via_below_a_refused_one(void)
+{
+    static const char *const vias[] = {
+        "Via: SIP/2.0/UDP 192.0.2.10:5060;branch=z9hG4bK1\n2",
+        "v : SIP/2.0/UDP 192.0.2.10:5060;branch=z9hG4bK1\r2",
+        "VIA: SIP/2.0/UDP 192.0.2.10:5060;branch=z9hG4bK1\001",
+    };
+    for (size_t i = 0; i < sizeof vias / sizeof vias[0]; i++) {
+        struct harness harness;
+        char text[1024];
+        harness_init(&harness, NULL);
+        snprintf(text, sizeof text,
+                 "OPTIONS sip:bob@example.com SIP/2.0\r\n"
+                 "%s\r\n"
+                 "Via: SIP/2.0/UDP 192.0.2.99:5060;branch=z9hG4bK0\r\n"
+                 "Max-Forwards: 70\r\n"
+                 "From: <sip:alice@example.com>;tag=1\r\n"
+                 "To: <sip:bob@example.com>\r\n"
+                 "Call-ID: refused@example.com\r\n"
+                 "CSeq: 1 OPTIONS\r\n"
+                 "Content-Length: 0\r\n\r\n",
+                 vias[i]);
+        CU_ASSERT_EQUAL(harness_receive(&harness, text), VD_ERR_SYNTAX);
+        CU_ASSERT_EQUAL(harness_counters(&harness).received_invalid, 1);
+        CU_ASSERT_EQUAL(harness_counters(&harness).sent_responses, 0);
+        CU_ASSERT(harness_free(&harness));
+    }
+}
+
 static void response_is_never_answered(void)
 {
     static const char *const responses[] = {
@@ -448,6 +479,8 @@ int main(void)
         {"datagram_shorter_than_its_content_length_gets_400",
          datagram_shorter_than_its_content_length_gets_400},
         {"ack_is_never_answered", ack_is_never_answered},
+        {"answer_never_goes_to_the_via_below_a_refused_one",
+         answer_never_goes_to_the_via_below_a_refused_one},
         {"response_is_never_answered", response_is_never_answered},
         {"stray_response_goes_up_and_no_further", stray_response_goes_up_and_no_further},
         {"what_is_no_sip_is_dropped_and_counted", what_is_no_sip_is_dropped_and_counted},

@@ -194,10 +194,11 @@ static size_t check_vector(struct guard *guard, const struct file *file, char *c
 
     bool request = strcmp(columns[4], "request") == 0;
     CU_ASSERT_EQUAL(message.is_request, request);
-    if (request)
-        CU_ASSERT(vd_str_equal(message.method, vd_str_from(columns[7])))
-    else
+    if (request) {
+        CU_ASSERT(vd_str_equal(message.method, vd_str_from(columns[7])));
+    } else {
         CU_ASSERT_EQUAL(message.status, atoi(columns[7]));
+    }
     CU_ASSERT_EQUAL(message.header_count, atoi(columns[8]));
     CU_ASSERT_EQUAL(message.body.n, (size_t)atoi(columns[9]));
     return compare_facts(&message, name, columns[10]);

@@ -80,7 +80,7 @@ static const struct sip_case sip_cases[] = {
 
 static void sip_uri_parts_are_those_of_the_grammar(void)
 {
-    for (size_t i = 0; i < sizeof(sip_cases) / sizeof(sip_cases[0]); i++) {
+    for (size_t i = 0; i < sizeof sip_cases / sizeof sip_cases[0]; i++) {
         const struct sip_case *c = &sip_cases[i];
         struct vd_uri uri;
         struct vd_str text = placed(&guard, c->text);
@@ -233,7 +233,7 @@ static const struct fault_case invalid[] = {
 
 static void uri_that_breaks_the_grammar_is_refused_where_it_does(void)
 {
-    check_faults(&guard, read_uri, invalid, sizeof(invalid) / sizeof(invalid[0]));
+    check_faults(&guard, read_uri, invalid, sizeof invalid / sizeof invalid[0]);
 }
 
 static void uri_takes_64_parameters_and_no_more(void)
@@ -243,11 +243,11 @@ static void uri_takes_64_parameters_and_no_more(void)
     struct vd_uri uri;
     struct vd_fault fault;
     for (int i = 0; i < 64; i++) {
-        n += (size_t)snprintf(text + n, sizeof(text) - n, ";p%d", i);
+        n += (size_t)snprintf(text + n, sizeof text - n, ";p%d", i);
     }
     CU_ASSERT_EQUAL(vd_uri_parse(placed(&guard, text), &uri, NULL), 0);
     CU_ASSERT_EQUAL(uri.params.count, 64);
-    snprintf(text + n, sizeof(text) - n, ";x");
+    snprintf(text + n, sizeof text - n, ";x");
     CU_ASSERT_EQUAL(vd_uri_parse(placed(&guard, text), &uri, &fault), VD_ERR_TOO_MANY);
     CU_ASSERT_EQUAL(fault.offset, n + 1);
 }
@@ -259,21 +259,21 @@ static void uri_takes_64_headers_and_no_more(void)
     struct vd_uri uri;
     struct vd_fault fault;
     for (int i = 1; i < 64; i++) {
-        n += (size_t)snprintf(text + n, sizeof(text) - n, "&x=");
+        n += (size_t)snprintf(text + n, sizeof text - n, "&x=");
     }
     CU_ASSERT_EQUAL(vd_uri_parse(placed(&guard, text), &uri, NULL), 0);
     CU_ASSERT_EQUAL(uri.headers.count, 64);
     CU_ASSERT(vd_uri_equal(&uri, &uri));
-    snprintf(text + n, sizeof(text) - n, "&x=");
+    snprintf(text + n, sizeof text - n, "&x=");
     CU_ASSERT_EQUAL(vd_uri_parse(placed(&guard, text), &uri, &fault), VD_ERR_TOO_MANY);
     CU_ASSERT_EQUAL(fault.offset, n + 1);
 }
 
 static void no_uri_makes_the_reader_look_past_its_end(void)
 {
-    const char *texts[sizeof(sip_cases) / sizeof(sip_cases[0]) + 2];
+    const char *texts[sizeof sip_cases / sizeof sip_cases[0] + 2];
     size_t count = 0;
-    for (size_t i = 0; i < sizeof(sip_cases) / sizeof(sip_cases[0]); i++) {
+    for (size_t i = 0; i < sizeof sip_cases / sizeof sip_cases[0]; i++) {
         texts[count++] = sip_cases[i].text;
     }
     texts[count++] = "tel:+1-(555).0100;ext=7";
@@ -366,13 +366,13 @@ static bool pair_equal(const struct pair *pair)
 
 static void uris_are_compared_as_rfc_3261_19_1_4_says(void)
 {
-    for (size_t i = 0; i < sizeof(equal_pairs) / sizeof(equal_pairs[0]); i++) {
+    for (size_t i = 0; i < sizeof equal_pairs / sizeof equal_pairs[0]; i++) {
         if (!pair_equal(&equal_pairs[i])) {
             printf("\n  %s\n  %s\n", equal_pairs[i].a, equal_pairs[i].b);
         }
         CU_ASSERT(pair_equal(&equal_pairs[i]));
     }
-    for (size_t i = 0; i < sizeof(unequal_pairs) / sizeof(unequal_pairs[0]); i++) {
+    for (size_t i = 0; i < sizeof unequal_pairs / sizeof unequal_pairs[0]; i++) {
         if (pair_equal(&unequal_pairs[i])) {
             printf("\n  %s\n  %s\n", unequal_pairs[i].a, unequal_pairs[i].b);
         }
@@ -388,7 +388,7 @@ static void loose_router_is_one_with_lr(void)
     } cases[] = {{"sip:a;lr", true},    {"sip:a;x;LR", true}, {"sip:a;lr=on", true},
                  {"sip:a", false},      {"sip:lr@a", false},  {"sip:a;lrx", false},
                  {"sip:a?lr=x", false}, {"tel:+1;lr", true}};
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct vd_uri uri;
         CU_ASSERT_EQUAL(vd_uri_parse(placed(&guard, cases[i].text), &uri, NULL), 0);
         CU_ASSERT_EQUAL(vd_uri_is_loose_router(&uri), cases[i].loose);
@@ -441,8 +441,8 @@ static void random_uri_reads_back_as_it_was_built(void)
         put_random(name, param_characters, 8);
         put_random(value, param_characters, 12);
         put_random(header, header_characters, 8);
-        snprintf(text, sizeof(text), "sip:%s:%s@%s:%u;%s=%s?%s=%s", user, password, host, port,
-                 name, value, header, header);
+        snprintf(text, sizeof text, "sip:%s:%s@%s:%u;%s=%s?%s=%s", user, password, host, port, name,
+                 value, header, header);
         CU_ASSERT_EQUAL_FATAL(vd_uri_parse(placed(&guard, text), &uri, NULL), 0);
         CU_ASSERT(is_text(uri.user, user));
         CU_ASSERT(is_text(uri.password, password));

@@ -112,12 +112,12 @@ static void number_past_its_limit_reads_as_the_limit(void)
     for (size_t i = 0; i < COUNT(limits); i++) {
         char text[32];
         uint32_t number = 7;
-        snprintf(text, sizeof(text), " 000%llu ", (unsigned long long)limits[i]);
+        snprintf(text, sizeof text, " 000%llu ", (unsigned long long)limits[i]);
         CU_ASSERT_EQUAL(vd_number_parse(placed(&guard, text), limits[i], &number, NULL),
                         (int)strlen(text));
         CU_ASSERT_EQUAL(number, limits[i]);
         number = 7;
-        snprintf(text, sizeof(text), "%llu", (unsigned long long)limits[i] + 1);
+        snprintf(text, sizeof text, "%llu", (unsigned long long)limits[i] + 1);
         CU_ASSERT_EQUAL(vd_number_parse(placed(&guard, text), limits[i], &number, NULL),
                         VD_ERR_RANGE);
         CU_ASSERT_EQUAL(number, limits[i]);
@@ -392,7 +392,7 @@ static void every_day_from_1600_to_2400_has_its_seconds_and_weekday(void)
             for (unsigned day = 1; day <= length; day++) {
                 char text[64];
                 struct vd_date date;
-                int n = snprintf(text, sizeof(text), "%s, %02u %s %04u 12:34:56 GMT",
+                int n = snprintf(text, sizeof text, "%s, %02u %s %04u 12:34:56 GMT",
                                  weekdays[weekday], day, months[month], year);
                 CU_ASSERT_EQUAL_FATAL(vd_date_parse(vd_str(text, (size_t)n), &date, NULL), n);
                 CU_ASSERT_EQUAL_FATAL(date.seconds, day_number * 86400 + 45296);

@@ -61,7 +61,7 @@ static const struct value_case cases[] = {
 
 static void via_parts_are_those_of_the_grammar(void)
 {
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct value_case *c = &cases[i];
         struct vd_via via;
         struct vd_fault fault = {0, 0, ""};
@@ -184,7 +184,7 @@ static const struct fault_case refused[] = {
 
 static void via_that_breaks_the_grammar_is_refused_where_it_does(void)
 {
-    check_faults(&guard, read_via, refused, sizeof(refused) / sizeof(refused[0]));
+    check_faults(&guard, read_via, refused, sizeof refused / sizeof refused[0]);
 }
 
 static void cookie_counts_when_more_follows(void)
@@ -196,7 +196,7 @@ static void cookie_counts_when_more_follows(void)
         {"SIP/2.0/UDP a;branch=z9hG4bK1", true},   {"SIP/2.0/UDP a;branch=Z9Hg4Bk-", true},
         {"SIP/2.0/UDP a;branch=z9hG4bK", false},   {"SIP/2.0/UDP a;branch=1", false},
         {"SIP/2.0/UDP a;branch=xz9hG4bK1", false}, {"SIP/2.0/UDP a", false}};
-    for (size_t i = 0; i < sizeof(branches) / sizeof(branches[0]); i++) {
+    for (size_t i = 0; i < sizeof branches / sizeof branches[0]; i++) {
         struct vd_via via;
         CU_ASSERT(vd_via_parse(placed(&guard, branches[i].text), &via, NULL) > 0);
         CU_ASSERT_EQUAL(vd_via_has_cookie(&via), branches[i].cookie);
@@ -205,8 +205,8 @@ static void cookie_counts_when_more_follows(void)
 
 static void no_via_makes_the_reader_look_past_its_end(void)
 {
-    const char *texts[sizeof(cases) / sizeof(cases[0])];
-    const size_t count = sizeof(cases) / sizeof(cases[0]);
+    const char *texts[sizeof cases / sizeof cases[0]];
+    const size_t count = sizeof cases / sizeof cases[0];
     for (size_t i = 0; i < count; i++) {
         texts[i] = cases[i].text;
     }
@@ -242,8 +242,8 @@ static void random_via_reads_back_as_it_was_built(void)
         unsigned port = below(65535) + 1;
         unsigned rport = below(65535) + 1;
         unsigned ttl = below(256);
-        snprintf(branch, sizeof(branch), "z9hG4bK%x.%x", below(1U << 31), below(1U << 31));
-        snprintf(text, sizeof(text),
+        snprintf(branch, sizeof branch, "z9hG4bK%x.%x", below(1U << 31), below(1U << 31));
+        snprintf(text, sizeof text,
                  "%sSIP%s/%s2.0%s/%sUDP %s%s%s%s%s:%s%u%s;%sbranch%s=%s%s%s;rport=%u;ttl=%s%u%s",
                  space(), space(), space(), space(), space(), space(), reference ? "[" : "", host,
                  reference ? "]" : "", space(), space(), port, space(), space(), space(), space(),

@@ -64,6 +64,7 @@ struct vd_message {
     struct vd_fault fault;   /* where the last error of a function on this message was */
 
     uint16_t params_limit;
+    bool via_refused; /* a Via was not stored, so the first one here may not be the top one */
     uint16_t first[VD_HEADER_COUNT]; /* index plus one of the first header field of each id */
     uint16_t last[VD_HEADER_COUNT];
     bool decoded[8]; /* for each remembered value */

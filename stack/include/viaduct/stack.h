@@ -102,10 +102,12 @@ struct vd_stack_config {
 
     /* Live and lingering transactions at once, of each side; default 16,000,000, at most 2^31-1.
      * Past it a new request is answered 503 with Retry-After, statelessly, and a new request of
-     * ours is VD_ERR_OVERLOAD. */
+     * ours is VD_ERR_OVERLOAD. So is, whatever the limit, a request whose branch 32 others have
+     * that differ in the method. */
     uint32_t max_client_transactions;
     uint32_t max_server_transactions;
-    /* Server transactions that wait for the application's final response; default 1,000,000. */
+    /* Server transactions that wait for the application's final response; default 1,000,000. A
+     * CANCEL gets through all the same. */
     uint32_t max_pending_requests;
     /* Seconds for the Retry-After of these 503 responses; default 5, 0 for none. */
     uint32_t retry_after;

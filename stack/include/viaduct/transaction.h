@@ -58,7 +58,8 @@ VD_API int vd_request_cancel(struct vd_stack *stack, vd_transaction transaction,
 /* Begins a response to the request of a server transaction: status line (an empty reason takes the
  * usual phrase), Via, From, To, Call-ID, CSeq and Timestamp as RFC 3261 8.2.6.2 has them, received
  * and rport filled in (RFC 3261 18.2.1, RFC 3581 4), To with a tag of the stack's making unless it
- * has one. The caller adds what it likes, then calls vd_response_send or vd_response_abort.
+ * has one or the response is a 100 (17.2.1). The caller adds what it likes, then calls
+ * vd_response_send or vd_response_abort.
  *
  * Returns 0, VD_ERR_GONE, VD_ERR_INVALID (status outside 100 to 699), VD_ERR_STATE, VD_ERR_NOMEM.
  * It is VD_ERR_STATE when a final response was sent already (but a 2xx to an INVITE may be sent

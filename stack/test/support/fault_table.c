@@ -75,7 +75,7 @@ void check_one_byte_changed(struct guard *guard, fault_reader read, const char *
         char *copy = malloc(n + 1);
         CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
         for (size_t at = 0; at < n; at++) {
-            for (size_t k = 0; k < sizeof(awkward) - 1; k++) {
+            for (size_t k = 0; k < sizeof awkward - 1; k++) {
                 memcpy(copy, texts[i], n + 1);
                 copy[at] = awkward[k];
                 check_any(read, vd_str(guard_place(guard, copy, n), n));

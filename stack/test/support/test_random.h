@@ -17,10 +17,10 @@ struct test_random test_random_start(void);
 
 static inline uint64_t test_random_next(struct test_random *random)
 {
-    random->state += 0x9e3779b97f4a7c15u;
+    random->state += UINT64_C(0x9e3779b97f4a7c15);
     uint64_t x = random->state;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
     return x ^ (x >> 31);
 }
 
