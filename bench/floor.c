@@ -24,9 +24,11 @@ static void on_signal(int number)
     interrupted = 1;
 }
 
-/* A second signal ends the program as if there were no handler. */
+/* A second signal ends the program as if there were no handler. OpenSSL writes to sockets as to any
+ * file, so a peer that has gone raises SIGPIPE. */
 static int catch_signals(void)
 {
+    signal(SIGPIPE, SIG_IGN);
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
     if (sigaction(SIGINT, &action, NULL) < 0 || sigaction(SIGTERM, &action, NULL) < 0) {
         return floor_fail("cannot catch signals: %s", strerror(errno));
@@ -54,11 +56,13 @@ static void print_json(FILE *file, const struct floor_options *options,
             "\"window\": %u, "
             "\"method\": \"%s\", \"pairs\": %" PRIu64 ", \"elapsed_ms\": %.3f, "
             "\"pairs_per_s\": %.0f, \"resends\": %" PRIu64 ", \"cpu_us_per_pair\": %.3f}\n",
-            options->tcp ? "tcp" : "udp", options->uring ? "io_uring" : "epoll", options->ports,
-            THREADS[options->threads], options->processes, options->window,
-            options->invite ? "INVITE" : "REGISTER", result->pairs,
-            (double)(result->ended - result->began) / 1e6, rate(result->pairs, result),
-            result->resends, cpu);
+            options->tls   ? "tls"
+            : options->tcp ? "tcp"
+                           : "udp",
+            options->uring ? "io_uring" : "epoll", options->ports, THREADS[options->threads],
+            options->processes, options->window, options->invite ? "INVITE" : "REGISTER",
+            result->pairs, (double)(result->ended - result->began) / 1e6,
+            rate(result->pairs, result), result->resends, cpu);
 }
 
 static void print_summary(const struct floor_options *options, const struct floor_result *result)

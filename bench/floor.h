@@ -4,8 +4,9 @@
  * SIP in them. It is a yardstick, so it includes nothing of the library.
  *
  * A loop (floor_loop.c) owns an epoll set and the queued messages, and moves them over UDP
- * (floor_udp.c) or TCP (floor_tcp.c); a sender and a receiver (floor_exchange.c) own their sockets
- * and decide what is sent; floor_run.c runs them in threads, floor_processes.c in processes.
+ * (floor_udp.c), TCP (floor_tcp.c) or TLS (floor_tls.c); a sender and a receiver (floor_exchange.c)
+ * own their sockets and decide what is sent; floor_run.c runs them in threads, floor_processes.c in
+ * processes.
  *
  * Functions that return int return 0, or -1 after they have said why on stderr.
  *
@@ -60,7 +61,8 @@ enum floor_threads {
 };
 
 struct floor_options {
-    bool tcp;
+    bool tcp; /* with or without TLS */
+    bool tls;
     bool uring;  /* io_uring instead of epoll; UDP only */
     bool invite; /* six messages a call instead of a request and a response */
     enum floor_threads threads;

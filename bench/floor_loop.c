@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "floor_loop.h"
 
+#include "floor_tls.h"
 #include "floor_uring.h"
 
 #include <errno.h>
@@ -85,7 +86,8 @@ struct floor_loop *floor_loop_new(const struct floor_options *options)
         return NULL;
     }
     if (allocate_buffers(loop) < 0 ||
-        (options->uring && (loop->uring = floor_uring_new(loop)) == NULL)) {
+        (options->uring && (loop->uring = floor_uring_new(loop)) == NULL) ||
+        (options->tls && (loop->tls = floor_tls_new()) == NULL)) {
         floor_loop_free(loop);
         return NULL;
     }
@@ -94,6 +96,7 @@ struct floor_loop *floor_loop_new(const struct floor_options *options)
 
 static void close_socket(struct floor_socket *socket)
 {
+    floor_tls_close(socket);
     if (socket->fd >= 0) {
         close(socket->fd);
     }
@@ -118,6 +121,7 @@ void floor_loop_free(struct floor_loop *loop)
         free(chunk->bytes);
         free(chunk);
     }
+    floor_tls_free(loop->tls);
     free(loop->receive_bytes);
     free(loop->pattern);
     if (loop->epoll_fd >= 0) {
@@ -275,14 +279,25 @@ void floor_loop_sent(struct floor_loop *loop, struct floor_socket *socket)
     loop->unused = done;
 }
 
+static int flush(struct floor_loop *loop, struct floor_socket *socket)
+{
+    switch (socket->role) {
+    case FLOOR_DATAGRAMS:
+        return floor_udp_flush(loop, socket);
+    case FLOOR_SECURE_STREAM:
+        return floor_tls_flush(loop, socket);
+    default:
+        return floor_tcp_flush(loop, socket);
+    }
+}
+
 int floor_loop_flush(struct floor_loop *loop)
 {
     while (loop->flush != NULL) {
         struct floor_socket *socket = loop->flush;
         loop->flush = socket->next;
         socket->flushing = false;
-        if ((socket->role == FLOOR_DATAGRAMS ? floor_udp_flush(loop, socket)
-                                             : floor_tcp_flush(loop, socket)) < 0) {
+        if (flush(loop, socket) < 0) {
             return -1;
         }
     }
@@ -306,6 +321,16 @@ int floor_loop_wait(struct floor_loop *loop, int timeout)
     return 0;
 }
 
+/* What was queued during the handshake may have waited for what has come now. */
+static int receive_secure(struct floor_loop *loop, struct floor_socket *socket)
+{
+    int error = floor_tls_drain(loop, socket);
+    if (socket->first != NULL) {
+        flush_later(loop, socket);
+    }
+    return error;
+}
+
 static int receive(struct floor_loop *loop, struct floor_socket *socket)
 {
     switch (socket->role) {
@@ -313,6 +338,8 @@ static int receive(struct floor_loop *loop, struct floor_socket *socket)
         return floor_udp_drain(loop, socket);
     case FLOOR_LISTENER:
         return floor_tcp_accept(loop, socket);
+    case FLOOR_SECURE_STREAM:
+        return receive_secure(loop, socket);
     default:
         return floor_tcp_drain(loop, socket);
     }

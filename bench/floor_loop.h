@@ -26,7 +26,7 @@ struct floor_message {
     unsigned char *bytes;
 };
 
-enum floor_role { FLOOR_DATAGRAMS, FLOOR_LISTENER, FLOOR_STREAM };
+enum floor_role { FLOOR_DATAGRAMS, FLOOR_LISTENER, FLOOR_STREAM, FLOOR_SECURE_STREAM };
 
 struct floor_socket {
     int fd;
@@ -44,13 +44,16 @@ struct floor_socket {
     unsigned char *partial; /* the beginning of a message; NULL until there is one */
     size_t partial_length;
     struct floor_socket *next_accepted;
+    struct ssl_st *ssl; /* with TLS */
 };
 
 struct floor_uring;
+struct floor_tls;
 
 struct floor_loop {
     const struct floor_options *options;
     struct floor_uring *uring; /* NULL with epoll */
+    struct floor_tls *tls;     /* NULL without TLS */
     int epoll_fd;
     int stop_fd;
     atomic_bool stopped;
@@ -92,5 +95,18 @@ int floor_tcp_connect(struct floor_loop *loop, struct floor_socket *socket,
 int floor_tcp_accept(struct floor_loop *loop, struct floor_socket *listener);
 int floor_tcp_flush(struct floor_loop *loop, struct floor_socket *socket);
 int floor_tcp_drain(struct floor_loop *loop, struct floor_socket *socket);
+
+/* What TLS has in common with it. So many bytes of the queue are gone. */
+void floor_tcp_sent(struct floor_loop *loop, struct floor_socket *socket, size_t sent);
+
+/* Puts the beginning of a message that was kept in front of the receive buffer; returns its length.
+ */
+size_t floor_tcp_resume(struct floor_loop *loop, const struct floor_socket *socket);
+
+/* Hands on the whole messages among the first length bytes of that buffer, and keeps the rest. */
+int floor_tcp_take(struct floor_loop *loop, struct floor_socket *socket, size_t length);
+
+/* The peer has gone, which is how a run ends for a receiver. */
+int floor_tcp_ended(struct floor_socket *socket);
 
 #endif

@@ -22,6 +22,7 @@ enum {
 enum option_code {
     OPTION_UDP = 1,
     OPTION_TCP,
+    OPTION_TLS,
     OPTION_PORTS,
     OPTION_RUNS,
     OPTION_WINDOW,
@@ -44,6 +45,7 @@ enum option_code {
 static const struct option OPTIONS[] = {
     {"udp", no_argument, NULL, OPTION_UDP},
     {"tcp", no_argument, NULL, OPTION_TCP},
+    {"tls", no_argument, NULL, OPTION_TLS},
     {"ports", required_argument, NULL, OPTION_PORTS},
     {"runs", required_argument, NULL, OPTION_RUNS},
     {"window", required_argument, NULL, OPTION_WINDOW},
@@ -76,7 +78,7 @@ struct command_line {
 };
 
 /* The lengths of testStack's messages on ports of five digits of 127.0.0.1: a UDP Via has an empty
- * rport as well, TCP makes URIs longer. */
+ * rport as well, TCP makes URIs longer, and TLS as much. */
 static const uint32_t UDP_BYTES[FLOOR_KIND_COUNT] = {415, 377, 688, 377, 670, 347, 347, 320};
 static const uint32_t TCP_BYTES[FLOOR_KIND_COUNT] = {443, 391, 716, 391, 684, 361, 361, 320};
 
@@ -87,6 +89,7 @@ static const char HELP[] =
     "\n"
     "      --udp               over UDP (default)\n"
     "      --tcp               over TCP: a connection for each pair of ports\n"
+    "      --tls               over TLS, the same with records; no certificate is verified\n"
     "      --ports N           ports a side, 1 to 32767 (default 1)\n"
     "      --runs N            exchanges to make (default 10000)\n"
     "      --duration S        make exchanges for S seconds instead of --runs\n"
@@ -269,7 +272,9 @@ static int parse_option(struct command_line *line, enum option_code option, cons
     switch (option) {
     case OPTION_UDP:
     case OPTION_TCP:
-        options->tcp = option == OPTION_TCP;
+    case OPTION_TLS:
+        options->tcp = option != OPTION_UDP;
+        options->tls = option == OPTION_TLS;
         return 0;
     case OPTION_PORTS:
         return parse_count32(&options->ports, name, optarg, 1, UINT16_MAX / 2);

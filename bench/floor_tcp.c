@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #define _GNU_SOURCE
-#include "floor_loop.h"
+#include "floor_tls.h"
 
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -45,6 +45,9 @@ static int watch_stream(struct floor_loop *loop, struct floor_socket *socket)
     socket->role = FLOOR_STREAM;
     if (setsockopt(socket->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) < 0) {
         return floor_fail("cannot set TCP_NODELAY: %s", strerror(errno));
+    }
+    if (loop->options->tls && floor_tls_open(loop, socket) < 0) {
+        return -1;
     }
     return floor_loop_watch(loop, socket);
 }
@@ -112,7 +115,7 @@ static int fill_send_vector(struct floor_loop *loop, const struct floor_socket *
     return count;
 }
 
-static void take_off(struct floor_loop *loop, struct floor_socket *socket, size_t sent)
+void floor_tcp_sent(struct floor_loop *loop, struct floor_socket *socket, size_t sent)
 {
     sent += socket->sent;
     while (socket->first != NULL && sent >= socket->first->length) {
@@ -134,7 +137,7 @@ int floor_tcp_flush(struct floor_loop *loop, struct floor_socket *socket)
         if (sent < 0 && errno != EINTR) {
             return floor_fail("cannot send: %s", strerror(errno));
         }
-        take_off(loop, socket, sent > 0 ? (size_t)sent : 0);
+        floor_tcp_sent(loop, socket, sent > 0 ? (size_t)sent : 0);
     }
     return 0;
 }
@@ -178,8 +181,21 @@ static int keep(struct floor_loop *loop, struct floor_socket *socket, const unsi
     return 0;
 }
 
-/* Its sender has gone, which is how a run ends. */
-static int close_accepted(struct floor_socket *socket)
+size_t floor_tcp_resume(struct floor_loop *loop, const struct floor_socket *socket)
+{
+    if (socket->partial_length > 0) {
+        memcpy(loop->receive_bytes, socket->partial, socket->partial_length);
+    }
+    return socket->partial_length;
+}
+
+int floor_tcp_take(struct floor_loop *loop, struct floor_socket *socket, size_t length)
+{
+    ssize_t done = deliver(loop, socket, loop->receive_bytes, length);
+    return done < 0 ? -1 : keep(loop, socket, loop->receive_bytes + done, length - (size_t)done);
+}
+
+int floor_tcp_ended(struct floor_socket *socket)
 {
     if (!socket->was_accepted) {
         return floor_fail("the receiver has closed a connection");
@@ -193,23 +209,18 @@ int floor_tcp_drain(struct floor_loop *loop, struct floor_socket *socket)
 {
     ssize_t count;
     do {
-        size_t kept = socket->partial_length;
-        if (kept > 0) {
-            memcpy(loop->receive_bytes, socket->partial, kept);
-        }
+        size_t kept = floor_tcp_resume(loop, socket);
         count = recv(socket->fd, loop->receive_bytes + kept, FLOOR_STREAM_ROOM, MSG_DONTWAIT);
         if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
             return 0;
         }
         if (count == 0 || (count < 0 && errno == ECONNRESET)) {
-            return close_accepted(socket);
+            return floor_tcp_ended(socket);
         }
         if (count < 0) {
             return floor_fail("cannot receive: %s", strerror(errno));
         }
-        size_t length = kept + (size_t)count;
-        ssize_t done = deliver(loop, socket, loop->receive_bytes, length);
-        if (done < 0 || keep(loop, socket, loop->receive_bytes + done, length - (size_t)done) < 0) {
+        if (floor_tcp_take(loop, socket, kept + (size_t)count) < 0) {
             return -1;
         }
     } while (count == FLOOR_STREAM_ROOM);

@@ -14,6 +14,7 @@
 #include "run.h"
 #include "selector.h"
 #include "sweep.h"
+#include "tls.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -125,7 +126,8 @@ static int run_and_report(struct options *options)
     static struct result result;
     struct output json = {0};
     struct output csv = {0};
-    if (plan_make(options) < 0 || catch_signals() < 0) {
+    struct tls *tls = NULL;
+    if (plan_make(options) < 0 || catch_signals() < 0 || tls_new(&tls, options) < 0) {
         return -1;
     }
     int error = open_output(&json, options->json);
@@ -138,6 +140,7 @@ static int run_and_report(struct options *options)
     if (error == 0) {
         error = report(options, &result, &json, &csv);
     }
+    tls_free(tls);
     close_output(&json);
     close_output(&csv);
     if (error == 0 && result.complete) {

@@ -41,6 +41,11 @@ enum option_code {
     OPTION_LOG_LEVEL = 'v',
     OPTION_UDP = 256,
     OPTION_TCP,
+    OPTION_TLS,
+    OPTION_CERT,
+    OPTION_KEY,
+    OPTION_CA,
+    OPTION_KEYLOG,
     OPTION_NO_LISTEN,
     OPTION_GATE,
     OPTION_GATE_CORES,
@@ -77,6 +82,11 @@ static const char SHORT_OPTIONS[] = "r:w:p:t:b:n:i6s:l:v:";
 static const struct option OPTIONS[] = {
     {"udp", no_argument, NULL, OPTION_UDP},
     {"tcp", no_argument, NULL, OPTION_TCP},
+    {"tls", no_argument, NULL, OPTION_TLS},
+    {"cert", required_argument, NULL, OPTION_CERT},
+    {"key", required_argument, NULL, OPTION_KEY},
+    {"ca", required_argument, NULL, OPTION_CA},
+    {"keylog", required_argument, NULL, OPTION_KEYLOG},
     {"no-listen", no_argument, NULL, OPTION_NO_LISTEN},
     {"gate", required_argument, NULL, OPTION_GATE},
     {"gate-cores", required_argument, NULL, OPTION_GATE_CORES},
@@ -234,8 +244,10 @@ static int parse_protocol(struct options *options, const char *name, const char 
         options->transport = VD_TRANSPORT_UDP;
     } else if (strcmp(text, "tcp") == 0) {
         options->transport = VD_TRANSPORT_TCP;
+    } else if (strcmp(text, "tls") == 0) {
+        options->transport = VD_TRANSPORT_TLS;
     } else {
-        return fail("%s: '%s' is not supported, only udp and tcp are", name, text);
+        return fail("%s: '%s' is not supported, only udp, tcp and tls are", name, text);
     }
     return 0;
 }
@@ -333,6 +345,31 @@ static int parse_impairment(struct command_line *line, enum option_code option, 
     }
 }
 
+/* Names of files; they are opened when the run begins. */
+static int parse_tls(struct command_line *line, enum option_code option, const char *name)
+{
+    struct options *options = line->options;
+    switch (option) {
+    case OPTION_TLS:
+        options->transport = VD_TRANSPORT_TLS;
+        return 0;
+    case OPTION_CERT:
+        options->certificate = optarg;
+        return 0;
+    case OPTION_KEY:
+        options->key = optarg;
+        return 0;
+    case OPTION_CA:
+        options->authorities = optarg;
+        return 0;
+    case OPTION_KEYLOG:
+        options->key_log = optarg;
+        return 0;
+    default:
+        return parse_impairment(line, option, name);
+    }
+}
+
 /* What a sender makes. */
 static int parse_exchange(struct command_line *line, enum option_code option, const char *name)
 {
@@ -369,7 +406,7 @@ static int parse_exchange(struct command_line *line, enum option_code option, co
         line->peer = optarg;
         return 0;
     default:
-        return parse_impairment(line, option, name);
+        return parse_tls(line, option, name);
     }
 }
 
@@ -455,6 +492,9 @@ static int resolve_addresses(const struct command_line *line)
          check_ports(options->receiver.port, options->ports) < 0)) {
         return -1;
     }
+    if (options->role == ROLE_SENDER) {
+        options->peer_host = vd_str(line->peer, (size_t)(strrchr(line->peer, ':') - line->peer));
+    }
     if (options->role == ROLE_RECEIVER) {
         return resolve_bind(line, family, &options->receiver);
     }
@@ -507,13 +547,50 @@ static int check_transport(const struct command_line *line)
     return 0;
 }
 
+/* A throw-away certificate is known only to the program that has made it. */
+static int check_certificates(const struct options *options)
+{
+    bool has_own = options->certificate != NULL;
+    bool trusts = options->authorities != NULL;
+    if (has_own != (options->key != NULL)) {
+        return fail("--cert and --key need each other");
+    }
+    if (options->role == ROLE_BOTH && has_own != trusts) {
+        return fail("--cert, --key and --ca go together: both sides use them");
+    }
+    if (options->role == ROLE_RECEIVER && !has_own) {
+        return fail("--role receiver with --tls needs --cert and --key: a throw-away certificate "
+                    "cannot be shared with the sender");
+    }
+    if (options->role == ROLE_SENDER && !trusts) {
+        return fail("--role sender with --tls needs --ca: a throw-away certificate cannot be "
+                    "shared with the receiver");
+    }
+    if (options->role == ROLE_SENDER && options->listen && !has_own) {
+        return fail("--role sender with --tls listens too: it needs --cert and --key, or "
+                    "--no-listen");
+    }
+    return 0;
+}
+
+static int check_tls(const struct options *options)
+{
+    if (options->transport == VD_TRANSPORT_TLS) {
+        return check_certificates(options);
+    }
+    if (options->certificate != NULL || options->key != NULL || options->authorities != NULL) {
+        return fail("--cert, --key and --ca need --tls");
+    }
+    return options->key_log != NULL ? fail("--keylog needs --tls") : 0;
+}
+
 static int check_together(const struct command_line *line)
 {
     struct options *options = line->options;
     if (line->runs_given && line->duration_given) {
         return fail("--runs and --duration exclude each other");
     }
-    if (check_role(line) < 0 || check_transport(line) < 0) {
+    if (check_role(line) < 0 || check_transport(line) < 0 || check_tls(options) < 0) {
         return -1;
     }
     if (line->polls && !line->wait_given) {

@@ -8,6 +8,7 @@
 #include <viaduct/addr.h>
 #include <viaduct/base.h>
 #include <viaduct/loop.h>
+#include <viaduct/tls.h>
 
 /* What an exchange is: a request and its final response, or a call of six messages. */
 enum method { METHOD_REGISTER, METHOD_OPTIONS, METHOD_INVITE };
@@ -47,10 +48,16 @@ struct options {
     struct vd_addr sender; /* first port of a side; not set for the sender of a receiver's */
     struct vd_addr receiver;
     struct impairment impairment;
-    double gate;         /* the least part of the floor's rate; 0: not judged */
-    uint32_t gate_cores; /* fewer CPUs than these do not judge */
-    uint32_t verbose;    /* 0 to 3 */
-    const char *json;    /* file name, "-" for stdout, NULL for none */
+    const char *certificate; /* files of PEM text; NULL: one is made */
+    const char *key;
+    const char *authorities;
+    const char *key_log;        /* file name, NULL for none */
+    struct vd_str peer_host;    /* whom the peer's certificate must name; empty: its address */
+    struct vd_tls_context *tls; /* set by tls_new */
+    double gate;                /* the least part of the floor's rate; 0: not judged */
+    uint32_t gate_cores;        /* fewer CPUs than these do not judge */
+    uint32_t verbose;           /* 0 to 3 */
+    const char *json;           /* file name, "-" for stdout, NULL for none */
     const char *csv;
 };
 

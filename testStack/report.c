@@ -157,6 +157,11 @@ static void add_impairment(struct fields *fields, const struct options *options)
 
 static void add_setting(struct fields *fields, const struct options *options)
 {
+    static const char *const TRANSPORTS[] = {
+        [VD_TRANSPORT_UDP] = "udp",
+        [VD_TRANSPORT_TCP] = "tcp",
+        [VD_TRANSPORT_TLS] = "tls",
+    };
     static const char *const ROLES[] = {
         [ROLE_BOTH] = "both",
         [ROLE_SENDER] = "sender",
@@ -167,7 +172,7 @@ static void add_setting(struct fields *fields, const struct options *options)
         [THREADS_COMMON] = "common",
         [THREADS_PROCESS] = "process",
     };
-    add_text(fields, "transport", options->transport == VD_TRANSPORT_TCP ? "tcp" : "udp");
+    add_text(fields, "transport", TRANSPORTS[options->transport]);
     add_count(fields, "ports", options->ports);
     add_text(fields, "role", ROLES[options->role]);
     add_text(fields, "threads", THREADS[options->threads]);
@@ -320,6 +325,15 @@ static void print_tcp(FILE *file, const char *name, const struct side_counters *
             tcp->send_timeouts, tcp->idle_timeouts);
 }
 
+static void print_tls(FILE *file, const char *name, const struct vd_tls_counters *tls)
+{
+    fprintf(file,
+            "%s: handshakes %" PRIu64 ", resumed %" PRIu64 ", failed %" PRIu64
+            ", certificates refused %" PRIu64 ", protocol errors %" PRIu64 "\n",
+            name, tls->handshakes, tls->resumed, tls->handshake_failed, tls->certificates_refused,
+            tls->protocol_errors);
+}
+
 static void print_loop(FILE *file, const char *name, const struct options *options,
                        const struct side_counters *counters)
 {
@@ -327,6 +341,9 @@ static void print_loop(FILE *file, const char *name, const struct options *optio
         print_udp(file, name, counters);
     } else {
         print_tcp(file, name, counters);
+    }
+    if (options->transport == VD_TRANSPORT_TLS) {
+        print_tls(file, name, &counters->tls);
     }
 }
 

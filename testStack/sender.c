@@ -270,7 +270,8 @@ static int dialog_flow(const struct sender *sender, struct vd_message *response,
     }
     flow->endpoint = endpoint;
     flow->connection = 0;
-    return vd_addr_parse(target->host, target->port != 0 ? target->port : 5060, &flow->remote);
+    uint16_t port = sender->options->transport == VD_TRANSPORT_TLS ? 5061 : 5060;
+    return vd_addr_parse(target->host, target->port != 0 ? target->port : port, &flow->remote);
 }
 
 /* A request in the dialog that a 2xx has set up (RFC 3261 12.2.1.1): the remote target is the

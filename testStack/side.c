@@ -21,7 +21,16 @@ enum {
  * memory before there are datagrams. */
 static const uint32_t RECEIVE_BUFFER = 4u << 20;
 
+/* 64*T1, when every transaction that waits for it has failed. */
+static const vd_time LONGEST_HANDSHAKE = 32 * VD_SEC;
+
 /* ---- The log ---- */
+
+/* Of what an event concerns, a line that describes it is printed, and no message. */
+static bool is_line(struct vd_str data)
+{
+    return data.n > 0 && memchr(data.p, '\n', data.n) == NULL;
+}
 
 static void print_event(const struct side *side, const struct vd_log_event *event)
 {
@@ -29,10 +38,11 @@ static void print_event(const struct side *side, const struct vd_log_event *even
     if (event->flow != NULL) {
         vd_addr_format(&event->flow->remote, peer);
     }
-    fail("%s: %s%s%s%s%s%s%s", side->name, event->text, event->error != 0 ? ": " : "",
+    struct vd_str line = is_line(event->data) ? event->data : vd_str("", 0);
+    fail("%s: %s%s%s%s%s%s%s%s%.*s", side->name, event->text, event->error != 0 ? ": " : "",
          event->error != 0 ? vd_strerror(event->error) : "", event->system_error != 0 ? ": " : "",
          event->system_error != 0 ? strerror(event->system_error) : "",
-         event->flow != NULL ? ", peer " : "", peer);
+         event->flow != NULL ? ", peer " : "", peer, line.n > 0 ? ": " : "", (int)line.n, line.p);
 }
 
 static void on_log(const struct vd_log_event *event, void *context)
@@ -67,7 +77,8 @@ static uint32_t queue_limit(const struct options *options)
     return options->window * QUEUE_A_SLOT + QUEUE_AT_LEAST;
 }
 
-/* All connections of a loop may come from one source, and each may hold a whole window. */
+/* All connections of a loop may come from one source, and each may hold a whole window. When many
+ * ports begin at once, handshakes take long; transactions have a limit of their own. */
 static int set_tcp_limits(struct side *side)
 {
     struct vd_tcp_limits limits;
@@ -75,6 +86,10 @@ static int set_tcp_limits(struct side *side)
     limits.connections_per_source = 0;
     limits.queue_messages = queue_limit(side->options);
     limits.queue_bytes = INT32_MAX;
+    if (side->options->transport == VD_TRANSPORT_TLS) {
+        limits.connect_time = LONGEST_HANDSHAKE;
+        limits.first_message_time = LONGEST_HANDSHAKE;
+    }
     int rc = vd_tcp_set_limits(side->loop, &limits);
     return rc != 0 ? fail("cannot set limits: %s", vd_strerror(rc)) : 0;
 }
@@ -97,7 +112,7 @@ int side_open_loop(struct side *side, const char *name, const struct options *op
     if (rc != 0) {
         return fail("cannot make a loop: %s", explain(side, rc));
     }
-    return options->transport == VD_TRANSPORT_TCP ? set_tcp_limits(side) : 0;
+    return options->transport != VD_TRANSPORT_UDP ? set_tcp_limits(side) : 0;
 }
 
 void side_share_loop(struct side *side, const char *name, const struct side *other)
@@ -135,13 +150,34 @@ static int open_tcp(struct side *side, const struct vd_addr *address, bool liste
     return vd_tcp_open(side->loop, side->stack, address, &tcp, endpoint);
 }
 
+static int open_tls(struct side *side, const struct vd_addr *address, bool listen,
+                    uint32_t *endpoint)
+{
+    struct vd_tls_options tls;
+    vd_tls_options_init(&tls);
+    tls.tcp.listen = listen;
+    tls.peer_name = side->options->peer_host;
+    return vd_tls_open(side->loop, side->stack, address, side->options->tls, &tls, endpoint);
+}
+
+static int open_socket(struct side *side, const struct vd_addr *address, bool listen,
+                       uint32_t *endpoint)
+{
+    switch (side->options->transport) {
+    case VD_TRANSPORT_TCP:
+        return open_tcp(side, address, listen, endpoint);
+    case VD_TRANSPORT_TLS:
+        return open_tls(side, address, listen, endpoint);
+    default:
+        return open_udp(side, address, endpoint);
+    }
+}
+
 static int open_endpoint(struct side *side, const struct vd_addr *address, bool listen)
 {
     char text[VD_ADDR_TEXT_SIZE];
     uint32_t endpoint;
-    int rc = side->options->transport == VD_TRANSPORT_UDP
-                 ? open_udp(side, address, &endpoint)
-                 : open_tcp(side, address, listen, &endpoint);
+    int rc = open_socket(side, address, listen, &endpoint);
     if (rc != 0) {
         vd_addr_format(address, text);
         return fail("cannot bind %s: %s", text, explain(side, rc));
@@ -226,6 +262,7 @@ void side_get_counters(const struct side *side, struct side_counters *out)
     vd_loop_get_counters(side->loop, &out->loop);
     vd_udp_get_counters(side->loop, &out->udp);
     vd_tcp_get_counters(side->loop, &out->tcp);
+    vd_tls_get_counters(side->loop, &out->tls);
     out->lost = side->impair.lost;
     out->repeated = side->impair.repeated;
     out->overtaken = side->impair.overtaken;

@@ -12,6 +12,7 @@
 #include <viaduct/loop.h>
 #include <viaduct/stack.h>
 #include <viaduct/tcp.h>
+#include <viaduct/tls.h>
 #include <viaduct/udp.h>
 
 #include <stdatomic.h>
@@ -21,7 +22,8 @@ struct side_counters {
     struct vd_stack_counters stack;
     struct vd_loop_counters loop; /* of the loop, also when two sides share it */
     struct vd_udp_counters udp;   /* as loop */
-    struct vd_tcp_counters tcp;   /* as loop */
+    struct vd_tcp_counters tcp;   /* as loop; TLS counts here too */
+    struct vd_tls_counters tls;   /* as loop */
     uint64_t lost;                /* by the impairment */
     uint64_t repeated;
     uint64_t overtaken;

@@ -86,5 +86,12 @@ struct vd_str text_add_sdp(struct text_arena *arena, const struct vd_addr *addre
 
 const char *text_uri_transport(enum vd_transport transport)
 {
-    return transport == VD_TRANSPORT_TCP ? ";transport=tcp" : "";
+    switch (transport) {
+    case VD_TRANSPORT_TCP:
+        return ";transport=tcp";
+    case VD_TRANSPORT_TLS:
+        return ";transport=tls";
+    default:
+        return "";
+    }
 }

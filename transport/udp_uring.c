@@ -27,7 +27,8 @@ enum {
     BUFFER_GROUP = 0,
     SLOTS = 1024,
     DATAGRAM_MAX = 65535,
-    NAME_SIZE = sizeof(union vd__sockaddr),
+    /* So long that the control data behind it are aligned. */
+    NAME_SIZE = (sizeof(union vd__sockaddr) + 7) / 8 * 8,
     CONTROL_SIZE = CMSG_SPACE(sizeof(uint32_t)), /* the kernel's count of dropped datagrams */
     HEADER_SIZE = sizeof(struct io_uring_recvmsg_out) + NAME_SIZE + CONTROL_SIZE,
     /* As between the buffers of udp_receive.c. What no datagram reaches takes no memory. */
@@ -301,15 +302,16 @@ static void deliver(struct vd__udp_uring *uring, const struct received *received
 
 static void deliver_all(struct vd__udp_uring *uring)
 {
-    size_t count = uring->received_count;
+    size_t count = 0;
 
-    if (count == 0) {
+    if (uring->received_count == 0) {
         return;
     }
     uring->udp->counters.receive_calls++;
-    for (size_t i = 0; i < count; i++) {
-        deliver(uring, &uring->received[i]);
-        give_buffer(uring, uring->received[i].buffer, (int)i);
+    /* A callback may close a connection, which submits: more may have been received by then. */
+    for (; count < uring->received_count; count++) {
+        deliver(uring, &uring->received[count]);
+        give_buffer(uring, uring->received[count].buffer, (int)count);
     }
     io_uring_buf_ring_advance(uring->buffer_ring, (int)count);
     uring->received_count = 0;

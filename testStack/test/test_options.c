@@ -109,6 +109,12 @@ static void option_sets_what_it_names(void)
         {"--verbose 3", OFFSET(verbose), 3},
         {"--tcp", OFFSET(transport), VD_TRANSPORT_TCP},
         {"--tcp --no-listen", OFFSET(listen), false},
+        {"--tls", OFFSET(transport), VD_TRANSPORT_TLS},
+        {"--tls --no-listen", OFFSET(listen), false},
+        {"--tls --threads process", OFFSET(transport), VD_TRANSPORT_TLS},
+        {"--tls --role receiver --cert a --key b", OFFSET(role), ROLE_RECEIVER},
+        {"--tls --role sender --peer 127.0.0.1:7 --ca a --no-listen", OFFSET(listen), false},
+        {"--tls --role sender --peer 127.0.0.1:7 --ca a --cert b --key c", OFFSET(listen), true},
         {"--method REGISTER", OFFSET(method), METHOD_REGISTER},
         {"--method OPTIONS", OFFSET(method), METHOD_OPTIONS},
         {"--method INVITE", OFFSET(method), METHOD_INVITE},
@@ -141,6 +147,8 @@ static void option_sets_what_it_names(void)
         {"--listen 1", OFFSET(listen), true},
         {"--listen 0 --tcp", OFFSET(listen), false},
         {"--protocol tcp", OFFSET(transport), VD_TRANSPORT_TCP},
+        {"--protocol tls", OFFSET(transport), VD_TRANSPORT_TLS},
+        {"-p tls --listen 0", OFFSET(listen), false},
         {"--thread-type none", OFFSET(threads), THREADS_COMMON},
         {"--thread-type none", OFFSET(longest_wait), 0},
         {"-t none -s 20", OFFSET(longest_wait), 20000},
@@ -159,6 +167,7 @@ static void option_sets_what_it_names(void)
         /* The last one counts. */
         {"--window 5 -w 6", OFFSET(window), 6},
         {"--tcp --udp", OFFSET(transport), VD_TRANSPORT_UDP},
+        {"--tls --tcp", OFFSET(transport), VD_TRANSPORT_TCP},
         {"-p tcp --no-listen --listen 1", OFFSET(listen), true},
         {"--invite --method REGISTER", OFFSET(method), METHOD_REGISTER},
         {"--loss 1 --loss 0", OFFSET(threads), THREADS_EVENT},
@@ -184,6 +193,48 @@ static void reports_go_where_they_are_told(void)
     CU_ASSERT_FATAL(accepts("--json - --csv out.csv", &options));
     CU_ASSERT_STRING_EQUAL(options.json, "-");
     CU_ASSERT_STRING_EQUAL(options.csv, "out.csv");
+}
+
+static void certificates_are_files(void)
+{
+    struct options options;
+    CU_ASSERT_FATAL(accepts("--tls", &options));
+    CU_ASSERT_PTR_NULL(options.certificate);
+    CU_ASSERT_PTR_NULL(options.key);
+    CU_ASSERT_PTR_NULL(options.authorities);
+    CU_ASSERT_PTR_NULL(options.key_log);
+    CU_ASSERT_FATAL(accepts("--tls --cert a --key b --ca c --keylog d", &options));
+    CU_ASSERT_STRING_EQUAL(options.certificate, "a");
+    CU_ASSERT_STRING_EQUAL(options.key, "b");
+    CU_ASSERT_STRING_EQUAL(options.authorities, "c");
+    CU_ASSERT_STRING_EQUAL(options.key_log, "d");
+}
+
+static void certificate_must_name_the_host_of_the_peer(void)
+{
+    static const struct {
+        const char *line;
+        const char *host;
+    } cases[] = {
+        {"--tls --no-listen --ca a --role sender --peer localhost:7", "localhost"},
+        {"--tls --no-listen --ca a --role sender --peer 127.0.0.1:7", "127.0.0.1"},
+        {"--tls --no-listen --ca a --role sender --ipv6 --bind ::1 --peer [2001:db8::1]:7",
+         "[2001:db8::1]"},
+        {"--tls", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct options options;
+        static char line[128];
+        char *argv[ARGUMENTS_MOST + 2] = {"testStack"};
+        int argc = 1;
+        /* The words must last as long as the options, which borrow them. */
+        snprintf(line, sizeof line, "%s", cases[i].line);
+        for (char *word = strtok(line, " "); word != NULL; word = strtok(NULL, " ")) {
+            argv[argc++] = word;
+        }
+        CU_ASSERT_EQUAL_FATAL(options_parse(&options, argc, argv), OPTIONS_RUN);
+        CU_ASSERT(vd_str_equal(options.peer_host, vd_str_from(cases[i].host)));
+    }
 }
 
 static void address_is_a_literal_of_the_family(void)
@@ -288,7 +339,21 @@ static void wrong_line_is_refused_with_one_line_that_says_why(void)
         {"--threads none", "--threads: 'none' is none of event, common, process"},
         {"--threads split", "--threads: 'split' is none of"},
         {"--threads sharded", "--threads: 'sharded' is none of"},
-        {"--tls", "--tls"},
+        {"--keylog keys", "--keylog needs --tls"},
+        {"--tcp --keylog keys", "--keylog needs --tls"},
+        {"--tls --udp --keylog keys", "--keylog needs --tls"},
+        {"--tcp --ca a --cert b --key c", "--cert, --key and --ca need --tls"},
+        {"--ca a", "--cert, --key and --ca need --tls"},
+        {"--tls --cert a", "--cert and --key need each other"},
+        {"--tls --key a --ca b", "--cert and --key need each other"},
+        {"--tls --ca a", "--cert, --key and --ca go together"},
+        {"--tls --cert a --key b", "--cert, --key and --ca go together"},
+        {"--tls --keylog", "--keylog"},
+        {"--tls --loss 0.1", "they need --udp"},
+        {"--tls --role receiver", "needs --cert and --key: a throw-away certificate cannot be"},
+        {"--tls --role receiver --ca a", "needs --cert and --key"},
+        {"--tls --role sender --peer 127.0.0.1:7", "needs --ca: a throw-away certificate cannot"},
+        {"--tls --role sender --peer 127.0.0.1:7 --ca a", "--cert and --key, or --no-listen"},
         {"--sweep", "--sweep"},
         {"--method BYE", "--method: 'BYE' is none of"},
         {"--role both", "--role: 'both' is neither sender nor receiver"},
@@ -331,8 +396,8 @@ static void wrong_line_is_refused_with_one_line_that_says_why(void)
         {"--bind :: --ipv6", "'::' is every address"},
         {"--verbose 4", "--verbose"},
         /* reSIProcate's that are not possible here */
-        {"--protocol sctp", "--protocol: 'sctp' is not supported, only udp and tcp are"},
-        {"-p tls", "-p: 'tls' is not supported"},
+        {"--protocol sctp", "--protocol: 'sctp' is not supported, only udp, tcp and tls are"},
+        {"-p dtls", "-p: 'dtls' is not supported"},
         {"-t multithreadedstack", "multithreadedstack is not supported"},
         {"-t kqueue", "-t: 'kqueue'"},
         {"--select-time 60001", "--select-time"},
@@ -391,6 +456,8 @@ int main(void)
         {"defaults_are_those_that_the_help_states", defaults_are_those_that_the_help_states},
         {"option_sets_what_it_names", option_sets_what_it_names},
         {"reports_go_where_they_are_told", reports_go_where_they_are_told},
+        {"certificates_are_files", certificates_are_files},
+        {"certificate_must_name_the_host_of_the_peer", certificate_must_name_the_host_of_the_peer},
         {"address_is_a_literal_of_the_family", address_is_a_literal_of_the_family},
         {"probabilities_are_taken_as_they_stand", probabilities_are_taken_as_they_stand},
         {"peer_is_an_address_or_a_name_with_a_port", peer_is_an_address_or_a_name_with_a_port},

@@ -187,7 +187,7 @@ static void row_is_found_by_its_point(void)
 
 /* ---- Going on with a file ---- */
 
-static char name[] = "/tmp/test_sweep_row_XXXXXX";
+static char name[] = P_tmpdir "/test_sweep_row_XXXXXX";
 
 static void put(const char *text)
 {

@@ -3,6 +3,8 @@
  * Covered: what a connection owes its channel, by a channel that greets before bytes pass, changes
  * every byte, hands out and takes few bytes at a time, holds bytes that the socket no longer has,
  * and is told of its end. Not covered: TCP's own channel, which all other tests of TCP use.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 #include <stdio.h>

@@ -2,6 +2,8 @@
  *
  * Covered: both tables while they grow, numbers that wrap round, several connections with one
  * address, sources of both families, missing memory. Not covered: who uses them (test_tcp.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
 

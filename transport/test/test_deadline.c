@@ -2,6 +2,8 @@
  *
  * Covered: order, taking away, setting anew, the empty list. Not covered: what passes when
  * (test_tcp_limits.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "deadline.h"
 #include "run_suite.h"

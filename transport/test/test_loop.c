@@ -3,6 +3,8 @@
  * Covered: what a turn does and in which order, what wakes it and what does not, stopping it from a
  * callback, a thread and a signal handler, what is left when memory or file descriptors run out.
  * Not covered: how fast it is; sockets, which test_udp.c and its neighbours have.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <viaduct/loop.h>
 

@@ -2,6 +2,8 @@
  *
  * Covered: what is kept, sizes of buffers, the pool, missing memory. Not covered: when a connection
  * keeps something (test_tcp_stream.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <stdlib.h>
 #include <string.h>

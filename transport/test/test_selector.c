@@ -5,6 +5,8 @@
  * ready descriptors than one wait returns, descriptors that are removed and added while they are
  * ready. Not covered: the UDP requests of io_uring (test_udp_uring.c), how long a wait is beyond
  * its time.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "selector.h"
 

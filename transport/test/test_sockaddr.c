@@ -2,6 +2,8 @@
  *
  * Covered: both families there and back, with port and scope; what is no address; wildcards.
  * Not covered: text, which is the stack's.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "sockaddr.h"
 

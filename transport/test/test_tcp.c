@@ -5,6 +5,8 @@
  * reset, closed and replaced, queueing while a connection is made, IPv6, endpoints that do not
  * listen. Not covered: how streams are cut into messages (test_tcp_stream.c), limits
  * (test_tcp_limits.c), memory (test_tcp_memory.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -13,7 +15,7 @@
 #include <viaduct/udp.h>
 
 #include "connection.h"
-#include "run_suite.h"
+#include "over_selectors.h"
 #include "tcp_side.h"
 
 static char text[RAW_REQUEST_SIZE];
@@ -630,5 +632,5 @@ int main(void)
          a_loop_freed_with_messages_waiting_gives_them_back},
         CU_TEST_INFO_NULL,
     };
-    return run_suite("tcp", tests);
+    return run_over_selectors("tcp", tests);
 }

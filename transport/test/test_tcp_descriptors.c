@@ -2,6 +2,8 @@
  *
  * Covered: listeners that cannot accept, and what lets them go on; connections that cannot be made.
  * Not covered: the limits of the library's own (test_tcp_limits.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <sys/resource.h>
 #include <unistd.h>

@@ -3,6 +3,8 @@
  * Covered: each limit of struct vd_tcp_limits at its edge, under a clock that stands still until
  * the test moves it. In all of these a peer that behaves gets its answer. Not covered: running out
  * of file descriptors (test_tcp_descriptors.c), what a stream may hold (test_tcp_stream.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 #include <stdio.h>

@@ -2,6 +2,8 @@
  *
  * Covered: each allocation failing, no allocation for a message once all is warm, what an idle
  * connection takes. Not covered: limits of what may wait (test_tcp_limits.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include "run_suite.h"
 #include "tcp_side.h"

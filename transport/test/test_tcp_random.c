@@ -5,6 +5,8 @@
  * selector, one of each kind, refuses now and then; what is done follows from a seed. Whatever they
  * do, each request of ours ends exactly once, each message is given back, and nothing is left. Not
  * covered: that the right thing happens, which the other tests of TCP show.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 #include "connection.h"
+#include "over_selectors.h"
 #include "run_suite.h"
 #include "tcp_side.h"
 #include "test_random.h"
@@ -97,7 +100,7 @@ static void begin(struct scene *scene, uint64_t seed)
 
     memset(scene, 0, sizeof *scene);
     scene->random.state = seed;
-    tcp_side_selector = (enum vd_selector)(seed % 3);
+    tested_selector = (enum vd_selector)(seed % 3);
     vd_tcp_limits_init(&limits);
     limits.connections = (uint32_t)(4 + below(scene, 20));
     limits.connections_per_source = (uint32_t)(4 + below(scene, 20));

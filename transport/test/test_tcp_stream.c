@@ -4,6 +4,8 @@
  * 3.5.1), streams that lose their framing (RFC 3261 18.3), peers that close their sending half,
  * that reset in the middle of a message, that are gone before they are answered. Not covered: what
  * the framer thinks of bytes (stack/test/test_frame.c), limits (test_tcp_limits.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +13,7 @@
 #include <unistd.h>
 
 #include "connection.h"
-#include "run_suite.h"
+#include "over_selectors.h"
 #include "tcp_side.h"
 #include "test_random.h"
 
@@ -377,5 +379,5 @@ int main(void)
          a_stream_that_ends_within_a_message_is_closed},
         CU_TEST_INFO_NULL,
     };
-    return run_suite("tcp_stream", tests);
+    return run_over_selectors("tcp_stream", tests);
 }

@@ -4,6 +4,8 @@
  * expected, key log, log events, running out of memory. Not covered: which names a certificate
  * holds (test_tls_identity.c), which connection a request takes and sessions (test_tls_reuse.c),
  * records and unruly peers (test_tls_stream.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "run_suite.h"
+#include "over_selectors.h"
 #include "tls_internal.h"
 #include "tls_pair.h"
 
@@ -473,7 +475,7 @@ int main(void)
     if (!tls_authorities_make()) {
         return 1;
     }
-    int status = run_suite("tls", tests);
+    int status = run_over_selectors("tls", tests);
     tls_authorities_free();
     return status;
 }

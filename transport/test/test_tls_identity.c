@@ -2,6 +2,8 @@
  *
  * Covered: every kind of name in a certificate, their order, comparison, texts that are hosts and
  * that are not. Not covered: whether a certificate is to be trusted at all (test_tls.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <stdio.h>
 #include <string.h>

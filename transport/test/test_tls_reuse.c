@@ -3,6 +3,8 @@
  * Covered: hosts that change, connections that peers opened, aliases (RFC 5923), resumption, the
  * tables behind them. Not covered: who is let through (test_tls.c), what TLS has in common with TCP
  * (test_tcp.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <stdio.h>
 #include <string.h>

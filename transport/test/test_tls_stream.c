@@ -12,7 +12,7 @@
 
 #include <openssl/err.h>
 
-#include "run_suite.h"
+#include "over_selectors.h"
 #include "tls_internal.h"
 #include "tls_side.h"
 
@@ -616,7 +616,7 @@ int main(void)
                                                          .alternative = "URI:sip:example.com"})) {
         return 1;
     }
-    int status = run_suite("tls stream", tests);
+    int status = run_over_selectors("tls stream", tests);
     tls_certificate_free(&own);
     SSL_CTX_free(peers);
     return status;

@@ -5,6 +5,8 @@
  * that a socket that is flooded leaves their turn to others; that the message path allocates
  * nothing. Not covered: sockets that take no more (test_udp_send.c), ICMP (test_udp_error.c), IPv6
  * (test_udp_ip6.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <viaduct/udp.h>
 

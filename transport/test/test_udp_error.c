@@ -4,6 +4,8 @@
  * Covered: requests to closed ports of the loopback interface, alone and among others; every kind
  * of ICMP and ICMPv6 error, and which of them are ignored, by error queues that are made up; how
  * many are read at a time. Not covered: how the stack finds the transaction when little is quoted.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <viaduct/udp.h>
 

@@ -4,6 +4,8 @@
  * socket leaves the same port to IPv4. It is skipped where the loopback interface has no IPv6. Not
  * covered: what both families have in common (the other test_udp_*.c); scopes, which need a second
  * interface.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <viaduct/udp.h>
 

@@ -4,6 +4,8 @@
  * error concerns the message that it belongs to and no other; that nothing is lost silently: each
  * message is sent or fails. The kernel's answers are made up by support/fake_udp.h, since the
  * loopback interface takes everything. Not covered: ICMP errors (test_udp_error.c).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <viaduct/udp.h>
 

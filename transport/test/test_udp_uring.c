@@ -8,6 +8,8 @@
  *
  * Everything else of UDP is tested over all selectors by test_udp.c, test_udp_send.c,
  * test_udp_error.c and test_udp_ip6.c.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 #include <pthread.h>

@@ -3,6 +3,8 @@
  * Covered: the error of vd_loop_new for each errno that a filter of system calls gives, and that
  * nothing is left behind. Not covered: a kernel without io_uring, a library built without it (the
  * result is the same).
+ *
+ * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 #include <linux/filter.h>

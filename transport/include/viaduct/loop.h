@@ -5,8 +5,7 @@
  *
  *     1. waits, at most until the earliest deadline of its stacks and of the application,
  *     2. reads the clock, once: everything in the turn happens at that time,
- *     3. receives from the sockets that are ready, a bounded number of datagrams or bytes from
- * each,
+ *     3. receives from the sockets that are ready, a bounded amount from each,
  *     4. lets every stack fire the timers that are due,
  *     5. calls on_turn,
  *     6. sends what all of this has put into the outboxes, as few system calls as it takes.
@@ -119,10 +118,11 @@ VD_API void vd_loop_set_deadline(struct vd_loop *loop, vd_time deadline);
 /* What a loop has counted since it was made. */
 struct vd_loop_counters {
     uint64_t turns;
-    uint64_t ready; /* sockets that a wait found ready, summed up; with io_uring not those of UDP,
-                     * except that could send again */
+    uint64_t ready; /* sockets that a wait found ready, summed up; with io_uring those of UDP count
+                     * only when they can send again */
 };
 
+/* Copies the counters as they are now. */
 VD_API void vd_loop_get_counters(const struct vd_loop *loop, struct vd_loop_counters *out);
 
 #ifdef __cplusplus

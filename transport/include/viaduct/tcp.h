@@ -115,12 +115,13 @@ VD_API void vd_tcp_options_init(struct vd_tcp_options *options);
  * kernel's choice. options is copied; NULL takes the defaults.
  *
  * Returns 0 with *endpoint, the number for vd_flow.endpoint; or
- *   VD_ERR_INVALID  no such stack, no family, a buffer size or backlog beyond INT_MAX, a sent_by
- *                   that is none, or none at all with a wildcard address
- *   VD_ERR_IN_USE   the address and port are taken
- *   VD_ERR_LIMIT    no file descriptor left
- *   VD_ERR_SYSTEM   the system refused otherwise (no such address, no right to the port, ...)
- *   VD_ERR_NOMEM
+ * - VD_ERR_INVALID: no such stack, no family, a buffer size or backlog beyond INT_MAX, a sent_by
+ *   that is none, or none at all with a wildcard address;
+ * - VD_ERR_IN_USE: the address and port are taken;
+ * - VD_ERR_LIMIT: no file descriptor left;
+ * - VD_ERR_SYSTEM: the system refused otherwise (no such address, no right to the port, ...);
+ * - VD_ERR_NOMEM.
+ *
  * The errno is in a log event. After an error nothing is left open. */
 VD_API int vd_tcp_open(struct vd_loop *loop, struct vd_stack *stack, const struct vd_addr *bind,
                        const struct vd_tcp_options *options, uint32_t *endpoint);
@@ -165,6 +166,7 @@ struct vd_tcp_counters {
     uint32_t waiting;     /* messages that wait for connections now */
 };
 
+/* Copies the counters as they are now. */
 VD_API void vd_tcp_get_counters(const struct vd_loop *loop, struct vd_tcp_counters *out);
 
 #ifdef __cplusplus

@@ -65,11 +65,13 @@ VD_API void vd_udp_options_init(struct vd_udp_options *options);
  * must leave from the address that its request came to (RFC 3581 4).
  *
  * Returns 0 with *endpoint, the number for vd_flow.endpoint; or
- *   VD_ERR_INVALID  no such stack, no family, a buffer size beyond INT_MAX, a sent_by that is none,
- * or none at all with a wildcard address VD_ERR_IN_USE   the address and port are taken
- *   VD_ERR_LIMIT    no file descriptor left
- *   VD_ERR_SYSTEM   the system refused otherwise (no such address, no right to the port, ...)
- *   VD_ERR_NOMEM
+ * - VD_ERR_INVALID: no such stack, no family, a buffer size beyond INT_MAX, a sent_by that is
+ *   none, or none at all with a wildcard address;
+ * - VD_ERR_IN_USE: the address and port are taken;
+ * - VD_ERR_LIMIT: no file descriptor left;
+ * - VD_ERR_SYSTEM: the system refused otherwise (no such address, no right to the port, ...);
+ * - VD_ERR_NOMEM.
+ *
  * The errno is in a log event. After an error nothing is left open. */
 VD_API int vd_udp_open(struct vd_loop *loop, struct vd_stack *stack, const struct vd_addr *bind,
                        const struct vd_udp_options *options, uint32_t *endpoint);
@@ -83,13 +85,13 @@ VD_API int vd_udp_local_addr(const struct vd_loop *loop, const struct vd_stack *
 struct vd_udp_counters {
     uint64_t received_datagrams; /* given to the stacks */
     uint64_t received_bytes;
-    uint64_t receive_calls;  /* recvmmsg system calls */
+    uint64_t receive_calls;  /* recvmmsg system calls; with io_uring, turns that received */
     uint64_t truncated;      /* datagrams longer than the buffer: dropped */
     uint64_t kernel_dropped; /* datagrams that the kernel dropped because a socket's buffer was
                               * full; it is told with the next datagram that the socket receives */
     uint64_t sent_datagrams;
     uint64_t sent_bytes;
-    uint64_t send_calls;  /* sendmmsg system calls */
+    uint64_t send_calls;  /* sendmmsg system calls; with io_uring, submissions that sent as well */
     uint64_t would_block; /* of these, how many ended because the kernel took no more */
     uint64_t queued;      /* messages that had to wait */
     uint64_t queue_full;  /* messages that failed because the queue, or the memory, was full */
@@ -97,6 +99,7 @@ struct vd_udp_counters {
     uint64_t icmp_errors; /* read from the error queues */
 };
 
+/* Copies the counters as they are now. */
 VD_API void vd_udp_get_counters(const struct vd_loop *loop, struct vd_udp_counters *out);
 
 /* Messages that wait for sockets now. */

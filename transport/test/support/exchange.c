@@ -1,3 +1,7 @@
+/* exchange.c - a client and a server, real stacks on real sockets of the loopback interface.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "exchange.h"
 
 #include <errno.h>

@@ -2,6 +2,8 @@
  *
  * Each has a loop of its own, so that a test turns the one or the other. Ports are the kernel's
  * choice.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef EXCHANGE_H
 #define EXCHANGE_H

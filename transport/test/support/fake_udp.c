@@ -1,3 +1,7 @@
+/* fake_udp.c - a kernel that refuses, delays and reports as a test wants it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "fake_udp.h"
 
 #include <errno.h>

@@ -2,6 +2,8 @@
  *
  * It stands in the place of the system calls of one side's sockets. What it does not refuse it does
  * for real. There is one of it a process.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef FAKE_UDP_H
 #define FAKE_UDP_H

@@ -1,3 +1,7 @@
+/* over_selectors.c - runs the tests of a program once for each selector that the system has.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "over_selectors.h"
 
 #include <CUnit/Basic.h>

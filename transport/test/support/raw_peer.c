@@ -1,3 +1,7 @@
+/* raw_peer.c - raw peers of a TCP side: sockets that the test reads and writes byte by byte.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "tcp_side.h"
 
 #include <errno.h>

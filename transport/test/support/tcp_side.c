@@ -1,12 +1,16 @@
+/* tcp_side.c - a stack with TCP endpoints on the loopback interface, and raw peers of it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "tcp_side.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "loop_internal.h"
+#include "over_selectors.h"
 
 vd_time tcp_side_time = 1000 * VD_SEC;
-enum vd_selector tcp_side_selector = VD_SELECTOR_EPOLL;
 
 static vd_time still_clock(void)
 {
@@ -119,7 +123,7 @@ bool tcp_side_init(struct tcp_side *side)
     stack_config.context = side;
     stack_config.mem = &side->stack_mem.mem;
 
-    loop_config.selector = tcp_side_selector;
+    loop_config.selector = tested_selector;
     if (vd_loop_new(&side->loop, &loop_config) != 0) {
         loop_config.selector = VD_SELECTOR_EPOLL;
         if (vd_loop_new(&side->loop, &loop_config) != 0) {

@@ -2,6 +2,8 @@
  *
  * A side has a loop of its own, whose clock stands still until the test moves it. A raw peer is a
  * socket that the test reads and writes byte by byte. Ports are the kernel's choice.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef TCP_SIDE_H
 #define TCP_SIDE_H
@@ -53,11 +55,8 @@ struct tcp_side {
 /* The time of every side's loop. */
 extern vd_time tcp_side_time;
 
-/* What the loops of the sides that are made from here on wait with; where the kernel bars it, that
- * is epoll. */
-extern enum vd_selector tcp_side_selector;
-
-/* A side without an endpoint; answers are 200. */
+/* A side without an endpoint; answers are 200. Its loop waits with tested_selector
+ * (over_selectors.h), or with epoll where the kernel bars that. */
 bool tcp_side_init(struct tcp_side *side);
 
 /* A side with one on bind; limits and options may be NULL. */

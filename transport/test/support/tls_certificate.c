@@ -1,3 +1,7 @@
+/* tls_certificate.c - certificates made in memory, for one test each.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "tls_certificate.h"
 
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* tls_certificate.h - certificates made in memory, for one test each.
  *
  * Keys are of the curve P-256, which is quick.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef TLS_CERTIFICATE_H
 #define TLS_CERTIFICATE_H

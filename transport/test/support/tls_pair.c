@@ -1,3 +1,7 @@
+/* tls_pair.c - a client and a server over TLS, and the authorities that sign for them.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "tls_pair.h"
 
 #include <CUnit/CUnit.h>

@@ -1,6 +1,8 @@
 /* tls_pair.h - a client and a server over TLS, and the authorities that sign for them.
  *
  * The functions assert what a test cannot go on without.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef TLS_PAIR_H
 #define TLS_PAIR_H

@@ -1,3 +1,7 @@
+/* tls_side.c - a stack with a TLS endpoint on the loopback interface, and raw peers of it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "tls_side.h"
 
 #include <stdio.h>

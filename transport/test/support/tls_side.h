@@ -2,6 +2,8 @@
  *
  * A raw peer is OpenSSL with nothing of ours: the test decides which bytes it lets onto the wire
  * and when.
+ *
+ * SPDX-License-Identifier: MIT
  */
 #ifndef TLS_SIDE_H
 #define TLS_SIDE_H
