@@ -139,7 +139,9 @@ struct vd__connection *vd__connection_table_find(const struct vd__connection_tab
 
 /* ---- By address ---- */
 
-/* Multilinear hashing: with random keys any two different inputs meet with a chance of 2^-32. */
+/* Multilinear hashing: with random keys any two different inputs meet with a chance of about 2^-32.
+ * By itself it sends ports or hosts that follow one another to buckets that do, too, and with some
+ * keys these are few; so the sum is mixed once more. */
 uint32_t vd__connection_table_hash(const struct vd__connection_table *table,
                                    const struct vd_addr *addr, uint32_t number)
 {
@@ -154,6 +156,10 @@ uint32_t vd__connection_table_hash(const struct vd__connection_table *table,
     for (size_t i = 0; i < VD__TABLE_KEYS; i++) {
         sum += table->keys[i] * words[i];
     }
+    sum ^= sum >> 32;
+    sum *= UINT64_C(0x9e3779b97f4a7c15);
+    sum ^= sum >> 29;
+    sum *= UINT64_C(0xbf58476d1ce4e5b9);
     return (uint32_t)(sum >> 32);
 }
 
