@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "connection.h"
+#include "system_error.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -134,7 +135,7 @@ struct vd__connection *vd__connection_new(struct vd__stream_endpoint *endpoint, 
 static int connect_failed(struct vd__stream_endpoint *endpoint, int system_error)
 {
     endpoint->streams->counters.connect_failed++;
-    return vd__stream_error(system_error);
+    return vd__error_of_send(system_error);
 }
 
 static void refuse(struct vd__stream_endpoint *endpoint, const struct vd_addr *remote)
@@ -215,7 +216,7 @@ void vd__connection_progress(struct vd__connection *connection)
     if (connection->connecting) {
         int system_error = vd__stream_take_error(connection->source.fd);
         if (system_error != 0) {
-            vd__connection_close(connection, vd__stream_error(system_error), system_error,
+            vd__connection_close(connection, vd__error_of_send(system_error), system_error,
                                  "a connection could not be made");
             return;
         }

@@ -227,9 +227,6 @@ int vd__stream_connect(const struct vd__stream_endpoint *endpoint, const struct 
 /* Takes and returns the error that waits at a socket, 0 for none. */
 int vd__stream_take_error(int fd);
 
-/* The VD_ERR_* that tells a transaction of an errno. */
-int vd__stream_error(int system_error);
-
 /* ---- listener.c ---- */
 
 /* Waiting connections are to be accepted. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "udp_internal.h"
+#include "system_error.h"
 
 enum { BATCH = 64 };
 

@@ -12,6 +12,7 @@
 #include "clock.h"
 #include "connection.h"
 #include "udp_internal.h"
+#include "system_error.h"
 
 enum {
     READY_MAX = sizeof((struct vd_loop *)0)->ready / sizeof((struct vd_loop *)0)->ready[0],

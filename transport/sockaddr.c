@@ -48,3 +48,19 @@ bool vd__addr_is_wildcard(const struct vd_addr *addr)
     /* The bytes behind an IPv4 address are zero. */
     return memcmp(addr->ip, zero, sizeof zero) == 0;
 }
+
+int vd__sockaddr_bind(int fd, const struct vd_addr *addr, struct vd_addr *local)
+{
+    union vd__sockaddr sockaddr;
+    socklen_t length = vd__sockaddr_from_addr(&sockaddr, addr);
+
+    if (bind(fd, &sockaddr.any, length) < 0) {
+        return -1;
+    }
+    length = sizeof sockaddr;
+    if (getsockname(fd, &sockaddr.any, &length) < 0) {
+        return -1;
+    }
+    vd__sockaddr_to_addr(local, &sockaddr, length);
+    return 0;
+}

@@ -25,6 +25,9 @@ socklen_t vd__sockaddr_from_addr(union vd__sockaddr *out, const struct vd_addr *
 void vd__sockaddr_to_addr(struct vd_addr *out, const union vd__sockaddr *sockaddr,
                           socklen_t length);
 
+/* Binds a socket; *local is then the address and port that it has. Returns 0, or -1 with errno. */
+int vd__sockaddr_bind(int fd, const struct vd_addr *addr, struct vd_addr *local);
+
 /* True for 0.0.0.0 and ::, whatever the port. */
 bool vd__addr_is_wildcard(const struct vd_addr *addr);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "udp_internal.h"
+#include "system_error.h"
 
 static int set(int fd, int level, int option, int value)
 {
@@ -54,19 +55,9 @@ static int refuse(const struct vd_loop *loop, const char *text)
 static int bind_and_listen(int fd, const struct vd_addr *addr, uint32_t backlog,
                            struct vd_addr *local)
 {
-    union vd__sockaddr sockaddr;
-    socklen_t length = vd__sockaddr_from_addr(&sockaddr, addr);
-
-    if (set(fd, SOL_SOCKET, SO_REUSEADDR, 1) < 0 || bind(fd, &sockaddr.any, length) < 0 ||
-        listen(fd, (int)backlog) < 0) {
-        return -1;
-    }
-    length = sizeof sockaddr;
-    if (getsockname(fd, &sockaddr.any, &length) < 0) {
-        return -1;
-    }
-    vd__sockaddr_to_addr(local, &sockaddr, length);
-    return 0;
+    bool bound =
+        set(fd, SOL_SOCKET, SO_REUSEADDR, 1) == 0 && vd__sockaddr_bind(fd, addr, local) == 0;
+    return bound ? listen(fd, (int)backlog) : -1;
 }
 
 int vd__stream_listen(const struct vd_loop *loop, const struct vd_addr *bind,
@@ -156,19 +147,4 @@ int vd__stream_take_error(int fd)
         return errno;
     }
     return system_error;
-}
-
-int vd__stream_error(int system_error)
-{
-    switch (system_error) {
-    case ECONNREFUSED:
-        return VD_ERR_REFUSED;
-    case ENETUNREACH:
-    case EHOSTUNREACH:
-    case ENETDOWN:
-    case EHOSTDOWN:
-        return VD_ERR_UNREACHABLE;
-    default:
-        return VD_ERR_TRANSPORT;
-    }
 }

@@ -107,9 +107,6 @@ void vd__udp_free(struct vd__udp *udp);
 int vd__udp_socket_open(const struct vd_loop *loop, const struct vd_addr *bind,
                         const struct vd_udp_options *options, int *fd, struct vd_addr *local);
 
-/* The VD_ERR_* of vd_udp_open and vd_loop_new for an errno. */
-int vd__error_of_open(int system_error);
-
 /* ---- udp_receive.c ---- */
 
 struct vd__udp_receiver *vd__udp_receiver_new(struct vd_loop *loop);

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "udp_internal.h"
+#include "system_error.h"
 
 #include <errno.h>
 
@@ -59,25 +60,10 @@ void vd__udp_sender_free(struct vd_loop *loop, struct vd__udp_sender *sender)
 
 /* ---- Failure ---- */
 
-static int error_of_send(int system_error)
-{
-    switch (system_error) {
-    case ECONNREFUSED:
-        return VD_ERR_REFUSED;
-    case ENETUNREACH:
-    case EHOSTUNREACH:
-    case ENETDOWN:
-    case EHOSTDOWN:
-        return VD_ERR_UNREACHABLE;
-    default:
-        return VD_ERR_TRANSPORT;
-    }
-}
-
 static void fail(struct vd_loop *loop, struct vd_stack *stack, const struct vd_send *message,
                  int system_error, const char *text)
 {
-    int error = error_of_send(system_error);
+    int error = vd__error_of_send(system_error);
 
     vd__loop_log(loop, &(struct vd_log_event){.level = VD_LOG_WARNING,
                                               .error = error,

@@ -3,22 +3,10 @@
  * SPDX-License-Identifier: MIT
  */
 #include "udp_internal.h"
+#include "system_error.h"
 
 #include <errno.h>
 #include <unistd.h>
-
-int vd__error_of_open(int system_error)
-{
-    switch (system_error) {
-    case EADDRINUSE:
-        return VD_ERR_IN_USE;
-    case EMFILE:
-    case ENFILE:
-        return VD_ERR_LIMIT;
-    default:
-        return VD_ERR_SYSTEM;
-    }
-}
 
 static int refuse(const struct vd_loop *loop, int error, const char *text)
 {
@@ -58,22 +46,6 @@ static int set_options(int fd, uint8_t family, const struct vd_udp_options *opti
     return set(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
 }
 
-static int bind_to(int fd, const struct vd_addr *addr, struct vd_addr *local)
-{
-    union vd__sockaddr sockaddr;
-    socklen_t length = vd__sockaddr_from_addr(&sockaddr, addr);
-
-    if (bind(fd, &sockaddr.any, length) < 0) {
-        return -1;
-    }
-    length = sizeof sockaddr;
-    if (getsockname(fd, &sockaddr.any, &length) < 0) {
-        return -1;
-    }
-    vd__sockaddr_to_addr(local, &sockaddr, length);
-    return 0;
-}
-
 int vd__udp_socket_open(const struct vd_loop *loop, const struct vd_addr *addr,
                         const struct vd_udp_options *options, int *fd, struct vd_addr *local)
 {
@@ -86,7 +58,7 @@ int vd__udp_socket_open(const struct vd_loop *loop, const struct vd_addr *addr,
     }
     if (set_options(opened, addr->family, options) < 0) {
         error = refuse(loop, VD_ERR_SYSTEM, "cannot set an option of a UDP socket");
-    } else if (bind_to(opened, addr, local) < 0) {
+    } else if (vd__sockaddr_bind(opened, addr, local) < 0) {
         error = refuse(loop, 0, "cannot bind a UDP socket");
     } else {
         *fd = opened;

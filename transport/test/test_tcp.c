@@ -17,6 +17,7 @@
 #include "connection.h"
 #include "over_selectors.h"
 #include "tcp_side.h"
+#include "system_error.h"
 
 static char text[RAW_REQUEST_SIZE];
 
@@ -440,7 +441,7 @@ static void what_the_system_says_tells_a_transaction_why(void)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        CU_ASSERT_EQUAL(vd__stream_error(cases[i][0]), cases[i][1]);
+        CU_ASSERT_EQUAL(vd__error_of_send(cases[i][0]), cases[i][1]);
     }
 }
 
